@@ -7,6 +7,7 @@ These parts are also attributes, so that the page can mark the line and the node
 from __future__ import annotations
 
 import builtins
+import pickle
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -68,6 +69,10 @@ class DTypeError(PlaygradError, TypeError):
 
 class GraphError(PlaygradError, ValueError):
     """A graph is malformed, or a node, tensor or name is used in a way it does not allow."""
+
+
+class MembersDifferError(GraphError):
+    """The processes of a run on several machines do different things, but must all do the same."""
 
 
 class FeedError(PlaygradError, ValueError):
@@ -177,6 +182,26 @@ def error_from_json(data: Mapping[str, Any]) -> BaseException:
     for note in data.get("notes", ()):
         error.add_note(note)
     return error
+
+
+def portable_error(error: Exception) -> Exception:
+    """Return ``error``, or one with its text if it cannot be sent to another process."""
+    try:
+        pickle.loads(pickle.dumps(error))
+        return error
+    except Exception:
+        return RuntimeError(f"{type(error).__name__}: {error}")
+
+
+def as_of_another_member(error: Exception) -> Exception:
+    """Return ``error``, marked as one that another member has raised, and reports."""
+    error.playgrad_of_another_member = True  # type: ignore[attr-defined]
+    return error
+
+
+def is_of_another_member(error: BaseException) -> bool:
+    """Return whether another member has raised ``error``, and reports it."""
+    return getattr(error, "playgrad_of_another_member", False) is True
 
 
 def shape_text(shape: tuple[int | None, ...]) -> str:

@@ -8,13 +8,17 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
+from bench.two_machines import TwoMachines, two_machines
+
 pytest.importorskip("mpi4py", reason="mpi4py is not installed")
 PATIENCE = 120.0
+LATENCY = 3.0
 ROOT = Path(__file__).resolve().parent.parent.parent
 TRAINS = """
 import numpy as np
@@ -37,17 +41,19 @@ class HostsRun:
 
     Args:
         prefix: a command that runs it elsewhere.
+        python: the interpreter, beside which the MPI library is installed.
     """
 
     arguments: list[str]
     folder: Path
     prefix: list[str] = field(default_factory=list)
+    python: str = sys.executable
 
     def __post_init__(self) -> None:
         self._out = (self.folder / "out.txt").open("w+")
         self._err = (self.folder / "err.txt").open("w+")
         self.process = subprocess.Popen(
-            [*self.prefix, sys.executable, "-m", "playgrad", "train", *self.arguments],
+            [*self.prefix, self.python, "-m", "playgrad", "train", *self.arguments],
             cwd=ROOT,
             stdout=self._out,
             stderr=self._err,
@@ -129,13 +135,18 @@ class Launcher:
         return self.program(TRAINS.replace("EPOCHS", str(epochs)))
 
     def start(
-        self, program: Path, hosts: str, *options: object, prefix: list[str] | None = None
+        self,
+        program: Path,
+        hosts: str,
+        *options: object,
+        prefix: list[str] | None = None,
+        python: str = sys.executable,
     ) -> HostsRun:
         """Start ``playgrad train PROGRAM --hosts HOSTS``."""
         folder = self._folder / f"run_{len(self._runs)}"
         folder.mkdir()
         arguments = [str(program), "--hosts", hosts, *map(str, options)]
-        self._runs.append(HostsRun(arguments, folder, prefix or []))
+        self._runs.append(HostsRun(arguments, folder, prefix or [], python))
         return self._runs[-1]
 
     def close(self) -> None:
@@ -148,3 +159,14 @@ def launcher(tmp_path: Path) -> Iterator[Launcher]:
     made = Launcher(tmp_path)
     yield made
     made.close()
+
+
+@pytest.fixture
+def machines() -> Iterator[TwoMachines]:
+    """Yield machines with a link of 100 Mbit/s, over which a message takes `LATENCY` ms."""
+    with ExitStack() as stack:
+        try:
+            made = stack.enter_context(two_machines(rate=100, latency=LATENCY))
+        except OSError as error:
+            pytest.skip(f"no two machines joined by a shaped link here: {error}")
+        yield made

@@ -55,6 +55,7 @@ def test_two_processes_of_this_machine_are_measured(tmp_path: Path) -> None:
     assert link["hosts"] == ["localhost", "localhost"]
     for measured in (link, result["together"]):
         assert 0 < measured["latency"] < 1 and measured["bandwidth"] > 1e5
+    assert 0 < result["together"]["rate"] <= 1
 
 
 def test_every_machine_that_cannot_take_part_is_named_with_a_remedy(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from playgrad.cluster.saved_links import read_links
+from playgrad.cluster.saved_links import EAGER_BYTES, read_links
 from playgrad.errors import DataError
 from playgrad.parallel.simulator import Interconnect, Job, simulate_jobs
 from playgrad.runtime.timeline import timeline
@@ -36,9 +37,9 @@ def saved(tmp_path: Path) -> Path:
 
 def test_the_slowest_link_counts(saved: Path) -> None:
     links = read_links(saved)
-    assert links.interconnect("central") == Interconnect(1e-4, 1e8, True)
-    assert links.interconnect("ring") == Interconnect(1e-4, 0.75e8, True)
-    assert replace(links, members=4).interconnect("ring") == Interconnect(1e-4, 0.6e8, True)
+    assert links.interconnect("central") == Interconnect(1e-4, 1e8, True, EAGER_BYTES)
+    assert links.interconnect("ring") == Interconnect(1e-4, 0.75e8, True, EAGER_BYTES)
+    assert replace(links, members=4).interconnect("ring").bandwidth == 0.6e8
     assert links.agreement(1) == 0
     assert links.agreement(8) == pytest.approx(3e-3)
     assert links.model(64).at_once == 64 * links.model(2).at_once // 2
@@ -47,9 +48,19 @@ def test_the_slowest_link_counts(saved: Path) -> None:
 def test_members_of_one_machine_share_its_cores(tmp_path: Path) -> None:
     file = tmp_path / "links.json"
     file.write_text(json.dumps(SAVED | {"hosts": [{"cores": 2, "slots": 4}], "members": 4}))
-    assert read_links(file).rates(4) == (1.0, 1.0)
+    links = read_links(file)
+    assert links.rates(4) == pytest.approx((1.0, 1.0, 2 / 3, 0.5))
+    assert links.interconnect("ring").eager == math.inf
+    # All of them are measured to be slower than their share of the cores.
+    slow = replace(links, together=replace(links.together, rate=0.35))
+    assert slow.rates(4) == pytest.approx((1.0, 0.9, 0.8 * 2 / 3, 0.35))
+    assert replace(slow, cores=((8, 4),)).rates(4)[1:] == pytest.approx(
+        (1 - 0.65 / 3, 1 - 1.3 / 3, 0.35)
+    )
     file.write_text(json.dumps(SAVED | {"hosts": [{"cores": 2, "slots": 4}] * 2, "members": 8}))
     assert read_links(file).rates(8) == (0.5,) * 8
+    file.write_text(json.dumps(SAVED | {"together": {**SAVED["together"], "rate": 0.8}}))
+    assert read_links(file).rates(3) == (0.8,) * 3
 
 
 def test_only_the_receiver_waits_for_what_is_sent_aside() -> None:
@@ -66,6 +77,31 @@ def test_only_the_receiver_waits_for_what_is_sent_aside() -> None:
     assert seconds == [6.5, 4.5]
 
 
+def test_large_messages_wait_until_their_sender_has_computed() -> None:
+    jobs = [
+        Job("send", "a", 1.0, "forward", sent=100),
+        Job("go on", "a", 3.0, "forward", (0,)),
+        Job("receive", "b", 1.0, "forward", (0,), received=100),
+    ]
+    seconds = [
+        timeline(simulate_jobs(jobs, Interconnect(0.5, 50.0, True, eager))).seconds
+        for eager in (100, 99)
+    ]
+    # 1 s of work, 0.5 s on the way, then 2 s to receive beside the sender's work, or after its 3 s.
+    assert seconds == [4.5, 7.0]
+
+
+def test_what_a_device_receives_from_itself_waits_for_nothing() -> None:
+    link = Interconnect(0.0, 50.0, True, 10)
+    jobs = [
+        Job("one", "a", 1.0, "forward"),
+        Job("two", "b", 5.0, "forward"),
+        Job("three", "a", 1.0, "forward", (0,), received=100),
+    ]
+    assert timeline(simulate_jobs(jobs, link)).seconds == 5.0
+    assert simulate_jobs(jobs[:1] + jobs[2:], link) is not None
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [
@@ -75,6 +111,7 @@ def test_only_the_receiver_waits_for_what_is_sent_aside() -> None:
         ({"hosts": [{"slots": 1}]}, "KeyError: 'cores'"),
         ({"together": {**SAVED["together"], "bandwidth": -1}}, "bandwidth is -1.0"),
         ({"together": {**SAVED["together"], "bandwidth": float("nan")}}, "bandwidth is nan"),
+        ({"together": {**SAVED["together"], "rate": 0}}, "rate is 0.0"),
     ],
 )
 def test_other_files_are_refused(tmp_path: Path, change: dict[str, Any], words: str) -> None:

@@ -6,27 +6,10 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
 
-import pytest
-
-from bench.two_machines import ADDRESSES, TwoMachines, two_machines
-from tests.cluster.conftest import Launcher
-
-LATENCY = 3.0
-
-
-@pytest.fixture
-def machines() -> Iterator[TwoMachines]:
-    """Yield machines with a link of 100 Mbit/s, over which a message takes `LATENCY` ms."""
-    with ExitStack() as stack:
-        try:
-            made = stack.enter_context(two_machines(rate=100, latency=LATENCY))
-        except OSError as error:
-            pytest.skip(f"no two machines joined by a shaped link here: {error}")
-        yield made
+from bench.two_machines import ADDRESSES, TwoMachines
+from tests.cluster.conftest import LATENCY, Launcher
 
 
 def test_two_machines_train_as_one_does(launcher: Launcher, machines: TwoMachines) -> None:
@@ -72,3 +55,21 @@ def test_a_link_that_is_cut_ends_one_half_and_the_other_goes_on(
     assert int(step[1]) >= 160
     assert "weights [" in run.out
     assert run.members() == []
+
+
+def test_another_version_of_the_program_on_a_machine_is_an_error(
+    launcher: Launcher, machines: TwoMachines, tmp_path: Path
+) -> None:
+    program, other = launcher.trains(3), tmp_path / "other"
+    other.write_text(program.read_text().replace("Adam(0.003)", "Adam(0.004)"))
+    shell = tmp_path / "shell"
+    text = Path(machines.script).read_text()
+    hidden = f"mount --bind {other} {program}; $*"
+    assert text.count("$*") == 1  # `unshare` gives the machine mounts of its own
+    shell.write_text(text.replace("--uts", "--uts --mount").replace("$*", hidden))
+    shell.chmod(0o755)
+    run = launcher.start(program, machines.hosts(), "--rsh", shell, prefix=machines.on_first)
+    assert run.wait() == 1
+    assert f"member 1 ({ADDRESSES[1]}) would run something else than member 0" in run.err
+    assert f"{program.name} is " in run.err
+    assert "Adam" in program.read_text() and "0.004" not in program.read_text()

@@ -41,6 +41,7 @@ def steps(scope: str) -> list[Step]:
             *tests,
             python.extra_step("ray-serve"),
             python.extra_step("ray"),
+            python.mpich_step(),
             system.night_step(),
         ],
     }[scope]

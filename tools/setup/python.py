@@ -11,7 +11,7 @@ import venv
 from pathlib import Path
 from typing import Any
 
-from tools.setup.steps import ROOT, Step, run
+from tools.setup.steps import ROOT, VAR, Step, run
 
 VENV = ROOT / ".venv"
 PYTHON = VENV / "bin" / "python"
@@ -89,3 +89,16 @@ def extra_step(extra: str) -> Step:
     command = VENV / "bin" / _COMMANDS[extra]
     name = f"python packages for {extra}"
     return Step(name, _inputs(), [command], make, after=["playgrad"])
+
+
+def mpich_step() -> Step:
+    """Return the step that installs MPICH beside the environment, which has Open MPI."""
+    folder = VAR / "mpich"
+    builder = venv.EnvBuilder(clear=True, symlinks=True)
+
+    def make() -> None:
+        builder.create(folder)
+        pip_install("--prefix", folder, "mpich")
+
+    outputs = [folder / "bin" / "mpiexec.hydra"]
+    return Step("MPICH", _inputs(), outputs, make, after=["playgrad"])

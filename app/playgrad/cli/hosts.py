@@ -106,7 +106,8 @@ def _print(
         together = measured["together"]
         print(
             f"\nall {measured['members']} at once: {1e6 * together['latency']:.0f} µs, each moves "
-            f"{together['bandwidth'] / 1e6:,.0f} MB/s; to agree they take "
+            f"{together['bandwidth'] / 1e6:,.0f} MB/s, and computes {together['rate']:.0%} as fast "
+            "as alone; to agree they take "
             f"{1e6 * together['agreement']:.0f} µs"
         )
     print()

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from playgrad.bridge import advice
 from playgrad.cli.parser import make_parser
 from playgrad.cli.streams import mend_streams
-from playgrad.errors import PlaygradError
+from playgrad.errors import PlaygradError, is_of_another_member
 from playgrad.signals import Terminated, signals
 
 FAILED = 1
@@ -75,6 +75,8 @@ def _code_of(options: argparse.Namespace, parser: argparse.ArgumentParser) -> in
         place = _place(error, getattr(options, "program", None))
         said = advice(error)
         text = f"{type(error).__name__}: {error}{place}"
+        if is_of_another_member(error):  # which reports it, with the place in the program
+            return _fail(options, "")
         return _fail(options, _with_notes(f"{text}. {said}" if said else text, error))
     return code
 

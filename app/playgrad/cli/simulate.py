@@ -93,12 +93,16 @@ def _simulated(hooks: TrainHooks, devices: int, options: argparse.Namespace) -> 
     costs, machine = measure_step(*measured, groups=groups)
     # Devices of one process need not move what they pass to each other.
     apart = Interconnect(options.latency * 1e-6, options.bandwidth * 1e9)
-    interconnect = Interconnect() if options.here else apart
-    if links is not None:
+    interconnect, extra = apart, 0.0
+    if options.here:
+        interconnect = Interconnect()
+    elif links is None:  # of an ideal machine, for which a step is its work and its transfers
+        machine = Machine()
+    else:
         interconnect = links.interconnect(passed.get("collective", ""))
-        machine = Machine(links.rates(devices), machine.overhead)
+        machine = replace(machine, rates=links.rates(devices))
+        extra = links.agreement(devices) + machine.between
     times = timeline(simulate_jobs(work.jobs(costs), interconnect, machine))
-    extra = 0.0 if links is None else links.agreement(devices)
     return replace(times, seconds=times.seconds + extra)
 
 

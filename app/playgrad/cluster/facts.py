@@ -51,7 +51,7 @@ def _versions() -> dict[str, object]:
     try:
         playgrad = __import__("playgrad")
         found["playgrad"] = playgrad.__version__
-        found["source"] = _source(os.path.dirname(str(playgrad.__file__)))
+        found["source"] = source_digest(os.path.dirname(str(playgrad.__file__)))
     except Exception as error:
         errors["playgrad"] = f"{type(error).__name__}: {error}"
     found["mpi"] = None
@@ -69,7 +69,7 @@ def _versions() -> dict[str, object]:
     return found
 
 
-def _source(folder: str) -> str:
+def source_digest(folder: str) -> str:
     """Return a digest of all Python files in ``folder``."""
     digest = hashlib.sha256()
     for place, folders, names in os.walk(folder):

@@ -16,7 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from playgrad.cluster.hosts import SSH, HostSlots, hosts_text
-from playgrad.cluster.link import ADDRESS, TERMINAL, TOKEN
+from playgrad.cluster.link import ADDRESS, HOSTS, TERMINAL, TOKEN
 from playgrad.errors import PlaygradError
 
 FORWARDED = ("PYTHONPATH", "PLAYGRAD_DEVICE", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS")
@@ -66,6 +66,7 @@ class Launch:
         added = {
             ADDRESS: address,
             TOKEN: token,
+            HOSTS: hosts_text(hosts),
             TERMINAL: "1" if sys.stderr.isatty() else "",
             # Sets of strings have the same order at all members.
             "PYTHONHASHSEED": os.environ.get("PYTHONHASHSEED") or str(secrets.randbelow(1 << 32)),
@@ -86,7 +87,8 @@ class Launch:
             env=environment,
             start_new_session=True,  # a signal from the terminal comes to the supervisor alone
         )
-        threading.Thread(target=self._forward, daemon=True).start()
+        self._forwarding = threading.Thread(target=self._forward, daemon=True)
+        self._forwarding.start()
 
     @property
     def has_ended(self) -> bool:
@@ -106,14 +108,16 @@ class Launch:
         for pid in _of_session(self._process.pid):  # such as an ssh that waits for a connection
             with suppress(OSError):
                 os.kill(pid, signal.SIGKILL)
+        self._forwarding.join(1.0)
 
     def _forward(self) -> None:
         """Write what the launcher says to standard error, until its end is known."""
         assert self._process.stderr is not None
-        for line in self._process.stderr:
-            if not self._is_over:
-                sys.stderr.write(line.decode("utf-8", "replace"))
-                sys.stderr.flush()
+        with self._process.stderr as lines:
+            for line in lines:
+                if not self._is_over:
+                    sys.stderr.write(line.decode("utf-8", "replace"))
+                    sys.stderr.flush()
 
 
 def _of_session(number: int) -> list[int]:

@@ -7,13 +7,18 @@ import json
 import os
 import signal
 import socket
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 ADDRESS, TOKEN, TERMINAL = "PLAYGRAD_SUPERVISOR", "PLAYGRAD_CLUSTER_TOKEN", "PLAYGRAD_TERMINAL"
 """Environment variables that a member is started with."""
+HOSTS = "PLAYGRAD_HOSTS"
+"""The same: the machines that this start of the run has, of those in the command."""
 BEAT_SECONDS = 0.5
 SILENCE_SECONDS = 8.0
 """After this time without a word, the other end is given up."""
@@ -42,6 +47,7 @@ class Link:
         self._lock = threading.Lock()
         self._ends = False
         self.send({"token": token, "rank": rank, "pid": os.getpid()})
+        self._sentinel = _start_sentinel(address, token, rank)
         for work in (self._beat, self._listen):
             threading.Thread(target=work, daemon=True).start()
 
@@ -58,6 +64,7 @@ class Link:
         """Tell the supervisor that this member ends, with its exit code and its error."""
         self._ends = True
         self.send({"end": code, "text": text})
+        self._sentinel.communicate()  # it ends as its input does
 
     def _beat(self) -> None:
         while not self._ends:
@@ -82,6 +89,23 @@ class Link:
         if not self._ends:
             os.write(2, b"playgrad: this member has lost its supervisor, and ends\n")
             os._exit(LOST)
+
+
+def _start_sentinel(address: str, token: str, rank: int) -> subprocess.Popen[str]:
+    """Start the process that answers for this one while a call holds Python's lock."""
+    about = {"address": address, "token": token, "rank": rank, "pid": os.getpid()}
+    about |= {"beat": BEAT_SECONDS, "silence": SILENCE_SECONDS}
+    process = subprocess.Popen(
+        [sys.executable, "-I", "-S", str(Path(__file__).with_name("sentinel.py"))],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    assert process.stdin is not None
+    process.stdin.write(json.dumps(about) + "\n")
+    process.stdin.flush()
+    return process
 
 
 class LinkedStream(io.TextIOBase):

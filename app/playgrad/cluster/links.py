@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from statistics import median
 from typing import Any
 
@@ -17,6 +18,7 @@ from playgrad.cluster.link import ADDRESS, TOKEN, Link
 from playgrad.cluster.mpi import MpiMembers
 from playgrad.parallel.collectives.choice import HOST, LinkModel
 from playgrad.parallel.collectives.links import MeasuredLink, Together, link_model
+from playgrad.runtime.blas import limited_to
 
 Array = np.ndarray[Any, Any]
 _END, _ONE_WAY, _BOTH_WAYS = range(3)
@@ -75,6 +77,31 @@ class LinkMeter:
         large = self._slowest(lambda: self.exchange(neighbours, nbytes), _REPEATS)
         agreement = self._slowest(members.agree, 5 * _REPEATS)
         return Together(small, 2 * nbytes / max(large - small, 1e-9), agreement)
+
+    def rate(self) -> float:
+        """Measure the speed of a member while all compute, as a share of its speed alone."""
+        work = computing_work()
+        work()  # for the first time
+        alone = self._least(work, 0)
+        together = self._least(work, None)
+        times = self._members.all_of((alone, together))
+        return min(1.0, times[0][0] / max(each for _, each in times))
+
+    def _least(self, work: Callable[[], object], only: int | None) -> float:
+        """Return the least seconds of ``work``, done by one member while the others sleep, or by
+        all at once."""
+        self._members.agree()
+        seconds = math.inf
+        end = time.perf_counter() + self.seconds
+        while time.perf_counter() < end:
+            if only in (None, self._members.rank):
+                start = time.perf_counter()
+                work()
+                seconds = min(seconds, time.perf_counter() - start)
+            else:
+                time.sleep(self.seconds / 10)
+        self._members.agree()
+        return seconds
 
     def _slowest(self, work: Callable[[], object], repeats: int) -> float:
         """Return the least seconds in which the slowest member has done ``work``."""
@@ -211,7 +238,9 @@ def all_links(members: MpiMembers, hosts: Sequence[HostSlots]) -> dict[str, Any]
                     a, b = next(pair for pair in pairs if first[pair[0]] == rank)
                     found.append({"hosts": [hosts[a].name, hosts[b].name], **asdict(each)})
         slowest = min((each["bandwidth"] for each in found), default=0.0)
-        together = meter.together(slowest) if members.size > 1 else None
+        together = None
+        if members.size > 1:
+            together = replace(meter.together(slowest), rate=meter.rate())
     finally:
         meter.close()
     if members.rank:
@@ -221,6 +250,22 @@ def all_links(members: MpiMembers, hosts: Sequence[HostSlots]) -> dict[str, Any]
         "links": found,
         "together": None if together is None else asdict(together),
     }
+
+
+def computing_work() -> Callable[[], object]:
+    """Return some work as training does it: a product, which needs a core, and sums of arrays that
+    do not fit in its caches, which need memory."""
+    random = np.random.default_rng(0)
+    matrix = random.standard_normal((256, 256), np.float32)
+    product = np.empty_like(matrix)
+    large = random.standard_normal(1 << 20, np.float32)
+    total = np.zeros_like(large)
+
+    def work() -> None:
+        np.matmul(matrix, matrix, out=product)
+        np.add(large, total, out=total)
+
+    return work
 
 
 def pairings(count: int) -> Iterator[list[tuple[int, int]]]:
@@ -242,7 +287,9 @@ def measure_as_member(hosts: Sequence[HostSlots]) -> int:
     """Measure all links as one member of ``hosts``; tell the supervisor the result."""
     members = MpiMembers()
     link = Link(os.environ[ADDRESS], os.environ[TOKEN], members.rank)
-    result = all_links(members, hosts)
+    place = [host for host in hosts for _ in range(host.slots)][members.rank]
+    with limited_to(max(1, (os.cpu_count() or 1) // place.slots)):  # as members train
+        result = all_links(members, hosts)
     if result is not None:
         link.send({"result": result})
     link.end(0, "")

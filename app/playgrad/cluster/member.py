@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from playgrad.cluster.hosts import HostSlots
 from playgrad.cluster.link import ADDRESS, TOKEN, Link, LinkedStream, SilentStream
 from playgrad.devices.registry import reset_logical_devices, set_logical_devices
-from playgrad.errors import DeviceError
-from playgrad.io.weights import writing
+from playgrad.errors import DeviceError, as_of_another_member, portable_error
+from playgrad.io.writing import writing
 from playgrad.parallel.collectives.choice import links_set
 from playgrad.runtime.blas import limited_to
 from playgrad.runtime.members import Members, members_set
@@ -66,35 +66,43 @@ class Membership:
         members = self._members
         place = self._places[members.rank]
         set_logical_devices(**{"cpu": members.size, kind: members.size})
-        before, writing.once = writing.once, self._once
+        before = writing.once, writing.here
+        writing.once, writing.here = self._once, self._is_first_of_machine
         share = max(1, (os.cpu_count() or 1) // place.slots)
         try:
             with members_set(members), limited_to(share), links_set(measured_link(members)):
                 yield members
         finally:
-            writing.once = before
+            writing.once, writing.here = before
             reset_logical_devices()
 
     def end(self, code: int) -> None:
         """Tell the supervisor that this member ends with ``code``."""
         self._link.end(code, self.text)
 
+    @property
+    def _is_first_of_machine(self) -> bool:
+        rank = self._members.rank
+        return rank == 0 or self._places[rank - 1] != self._places[rank]
+
     def _once(self, write: Callable[[], None]) -> None:
         """Write a file on each machine once, and have all wait until it is there.
 
         Raises:
-            OSError: any of them failed, at all members.
+            Exception: any of them failed, at all members.
         """
-        error: OSError | None = None
-        rank = self._members.rank
-        if rank == 0 or self._places[rank - 1] != self._places[rank]:
+        failure: Exception | None = None
+        if self._is_first_of_machine:
             try:
                 write()
-            except OSError as failure:
-                error = failure
-        for each in self._members.all_of(error):
+            except Exception as error:
+                failure = error
+        errors = self._members.all_of(None if failure is None else portable_error(failure))
+        if failure is not None:
+            raise failure
+        for each in errors:
             if each is not None:
-                raise each
+                raise as_of_another_member(each)
 
 
 def kind_for(device: str) -> str:

@@ -9,17 +9,20 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
-from zlib import crc32
 
 import numpy as np
 from mpi4py import MPI
 
+from playgrad.cluster.differences import differing_calls, differing_runs, out_of_step
+from playgrad.cluster.mpi_comparison import CALL, RUN, MemberComparison
 from playgrad.cluster.mpi_driver import NAP, Driven, Driver
+from playgrad.cluster.mpi_exchange import exchanged
 from playgrad.cluster.mpi_transport import TAGS, MpiTransport, as_bytes, empty
 from playgrad.compiler.split import TensorChannel
 from playgrad.devices.kinds import index_of
-from playgrad.errors import DeviceError, GraphError
+from playgrad.errors import DeviceError, GraphError, MembersDifferError
 from playgrad.runtime.members import Held
+from playgrad.runtime.run_digest import RunDigest
 from playgrad.runtime.transport import Transport
 
 Array = np.ndarray[Any, Any]
@@ -28,6 +31,7 @@ _ALARM = 1
 """The tag of the message, without content, that a part of the run has failed."""
 _LEFT = 76
 """The exit code of a member that must not go on. The supervisor notices its end."""
+_LONGEST_CALL = 120
 _SPINS = 200
 _LONG_NAP = 1e-3
 
@@ -54,6 +58,9 @@ class MpiMembers:
         self._driver = Driver()
         self._thread = threading.get_ident()
         self._next_tag = 0
+        self._run = RunDigest(0, "nothing")
+        self._start: MemberComparison | None = None
+        self._difference: MembersDifferError | None = None
         self._abandoned: list[Any] = []  # of failed runs: MPI may still read their buffers
 
     def owner(self, device: str) -> int:
@@ -105,15 +112,38 @@ class MpiMembers:
 
     # Agreement
 
+    def begin_run(self, run: RunDigest) -> None:
+        self._check()
+        self._run = run
+        feeds = run.all_feeds
+        self._start = MemberComparison(self._control, RUN, str(run.program), feeds, -feeds)
+
     def agree(self, error: BaseException | None = None, stop: bool = False) -> bool:
         if error is not None and not isinstance(error, PartFailedError):
             for other in range(self.size):
                 if other != self.rank:
                     self._alarm.Isend([np.empty(0, np.uint8), MPI.BYTE], other, _ALARM)
+        self._check_start()
         failed, stops = self._meet("agree", error is not None, stop)
         if failed:
             raise self._first_error(error)
         return bool(stops)
+
+    def _check_start(self) -> None:
+        """Wait until the run has begun at all members.
+
+        Raises:
+            MembersDifferError: they compute different things.
+        """
+        start, self._start = self._start, None
+        if start is None:
+            return
+        self._poll(start.is_done, None)
+        if not start.differs:
+            return
+        if not start.is_one_kind:
+            raise self._ended_by(out_of_step(f"a run of {self._run.text}"))
+        raise self._ended_by(differing_runs(self.all_of(self._run)))
 
     def _meet(self, call: str, *numbers: int) -> tuple[int, int]:
         """Wait until all members are here, and return the largest of each of two numbers.
@@ -124,24 +154,39 @@ class MpiMembers:
             call: what is called, the same at all members.
 
         Raises:
-            GraphError: it is not, or another thread than the program's calls.
+            MembersDifferError: it is not.
+            GraphError: another thread than the program's calls.
         """
+        self._check()
+        met = MemberComparison(self._control, CALL, call, *numbers)
+        self._poll(met.is_done, None)
+        if met.differs:
+            text = call if len(call) <= _LONGEST_CALL else f"{call[:_LONGEST_CALL]}…"
+            if not met.is_one_kind:
+                raise self._ended_by(out_of_step(text))
+            raise self._ended_by(differing_calls(self.all_of(text)))
+        return met.numbers
+
+    def _ended_by(self, error: MembersDifferError) -> MembersDifferError:
+        """Return ``error``, which any later call raises again: programs and channels of members
+        that have once done different things no longer belong together."""
+        self._difference = error
+        return error
+
+    def _check(self) -> None:
+        """Check that this member can take part in a call of all.
+
+        Raises:
+            MembersDifferError: members have done different things before.
+            GraphError: another thread than the program's calls.
+        """
+        if self._difference is not None:
+            raise self._difference
         if threading.get_ident() != self._thread:
             raise GraphError(
                 "a run of several processes trains and computes in the program's main thread only.",
                 hint="Leave the threads out, or train with one process.",
             )
-        code = crc32(call.encode())
-        mine = np.array([code, -code, *numbers, 0, 0][:4], np.int64)
-        largest = np.empty_like(mine)
-        self.wait(self._control.Iallreduce(mine, largest, MPI.MAX))
-        if largest[0] != -largest[1]:
-            raise GraphError(
-                "the members of the run do different things, but must all make the same calls.",
-                hint="Let nothing depend on the process, on clocks, or on random numbers without "
-                "a seed.",
-            )
-        return int(largest[2]), int(largest[3])
 
     def _first_error(self, error: BaseException | None) -> BaseException:
         """Return the error of the first member that failed; begin again with new channels."""
@@ -170,6 +215,10 @@ class MpiMembers:
 
     def all_of(self, value: V) -> list[V]:
         return [pickle.loads(each) for each in self._gathered(pickle.dumps(value), _caller())]
+
+    def exchange(self, outgoing: Sequence[Any]) -> list[Any]:
+        self._meet(_caller())
+        return exchanged(self._control, outgoing, self.wait)
 
     def give_up(self, error: BaseException) -> None:
         text = f"member {self.rank} failed while variables changed, and ends: {error}"
@@ -216,15 +265,23 @@ class MpiMembers:
             if turns < _SPINS:
                 os.sched_yield()
                 continue
-            if heeding is not None and self._alarm.Iprobe(MPI.ANY_SOURCE, _ALARM):
+            if heeding is not None and self._is_hopeless():
                 self.abandon(heeding)
                 raise PartFailedError
             time.sleep(NAP if turns < 20 * _SPINS else _LONG_NAP)
 
+    def _is_hopeless(self) -> bool:
+        """Return whether this run cannot end well: a part has failed, or members differ."""
+        if self._alarm.Iprobe(MPI.ANY_SOURCE, _ALARM):
+            return True
+        start = self._start
+        return start is not None and start.is_done() and start.differs
+
 
 def _caller() -> str:
-    """Return the name of the function that makes a collective call, as the call's."""
-    return sys._getframe(2).f_code.co_qualname
+    """Return a collective call in words: the method, and the function that calls it."""
+    method, caller = sys._getframe(1).f_code, sys._getframe(2).f_code
+    return f"{method.co_name} in {caller.co_qualname}"
 
 
 def _packed(error: BaseException | None) -> bytes:

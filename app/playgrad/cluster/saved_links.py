@@ -16,6 +16,8 @@ from playgrad.parallel.simulator import Interconnect
 
 _LARGEST_FILE = 1 << 24
 _RING = "ring"
+EAGER_BYTES = 1 << 16
+"""The most bytes of a message that Open MPI sends over TCP without asking the receiver."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,12 @@ class SavedLinks:
             if self.members == 2:  # measured twice; other traffic makes it slower, never quicker
                 both_ways = max(both_ways, self.link.both_ways)
             bandwidth = min(bandwidth, both_ways / 2)
-        return Interconnect(self.link.latency, bandwidth, sends_aside=True)
+        # Within a machine, the receiver copies from the sender's memory, whatever that one does.
+        eager = math.inf if len(self.cores) == 1 else EAGER_BYTES
+        # The latency of a link is a median, in which waiting for a core counts. Simulated work is
+        # undisturbed, as the least time of all members at once is.
+        latency = min(self.link.latency, self.together.latency)
+        return Interconnect(latency, bandwidth, sends_aside=True, eager=eager)
 
     def model(self, members: int) -> LinkModel:
         """Return what collective algorithms are chosen by among ``members``.
@@ -59,12 +66,17 @@ class SavedLinks:
     def rates(self, devices: int) -> tuple[float, ...]:
         """Return the speed of each device while 1, 2, ... of them compute (`Machine.rates`).
 
-        Members of one machine share its cores; further machines are like the measured ones.
+        Members of one machine share its cores, and slow each other down further by its caches and
+        memory: the more of them compute, the more, up to the measured speed of all. Further
+        machines are like the measured ones; further members of one machine share what those had.
         """
-        if len(self.cores) == 1:
-            return (1.0,) * self.cores[0][0]
-        share = min(1.0, *(cores / slots for cores, slots in self.cores))
-        return (share,) * devices
+        if len(self.cores) > 1:
+            share = min(cores / slots for cores, slots in self.cores)
+            return (min(1.0, share, self.together.rate),) * devices
+        cores = self.cores[0][0]
+        shares = [min(1.0, cores / count) for count in range(1, self.members + 1)]
+        loss = max(0.0, 1.0 - self.together.rate / shares[-1]) / (self.members - 1)
+        return tuple(share * (1.0 - loss * others) for others, share in enumerate(shares))
 
     def agreement(self, members: int) -> float:
         """Return the seconds in which ``members`` agree at the end of a step."""
@@ -92,7 +104,10 @@ def read_links(path: Path) -> SavedLinks:
             for link in saved["links"]
         ]
         names = ("latency", "bandwidth", "agreement")
-        together = Together(*(_positive(saved["together"], name) for name in names))
+        latency, bandwidth, agreement = (_positive(saved["together"], name) for name in names)
+        # Files of older versions have no rate.
+        rate = min(1.0, _positive({"rate": 1.0, **saved["together"]}, "rate"))
+        together = Together(latency, bandwidth, agreement, rate)
         cores = tuple(
             (int(_positive(host, "cores")), int(_positive(host, "slots")))
             for host in saved["hosts"]

@@ -23,7 +23,8 @@ from typing import Any
 
 from playgrad.cluster.hosts import HostSlots, host_of, member_names
 from playgrad.cluster.launch import Launch
-from playgrad.cluster.link import BEAT_SECONDS, LONGEST_LINE, SILENCE_SECONDS
+from playgrad.cluster.link import BEAT_SECONDS, LONGEST_LINE
+from playgrad.cluster.watched import LostMember, MemberConnection, loss_of
 from playgrad.errors import PlaygradError
 from playgrad.signals import Terminated, signals
 
@@ -35,39 +36,12 @@ STOP_SECONDS = 30.0
 """The time for a training to end between two steps, and to save a checkpoint."""
 MOST_LOSSES = 8
 MOST_STRANGERS = 16
-"""Connections that may be open without having said who they are, beside one for each member."""
+"""Connections that may be open without having said who they are, beside two for each member."""
 LONGEST_HELLO = 1 << 12
 
 
 class ClusterError(PlaygradError, RuntimeError):
     """Members of a run could not be started, or were lost."""
-
-
-@dataclass
-class MemberConnection:
-    """The connection of a member.
-
-    Attributes:
-        rank: None until it has said who it is.
-        heard: when it was last heard of.
-        code, text: its exit code and its error, once it has ended.
-    """
-
-    socket: socket.socket
-    heard: float
-    rank: int | None = None
-    rest: bytes = b""
-    code: int | None = None
-    text: str = ""
-
-
-@dataclass(frozen=True)
-class LostMember:
-    """A member that is gone, the reason in words, and whether its machine may be gone, too."""
-
-    rank: int
-    reason: str
-    with_host: bool
 
 
 @dataclass
@@ -91,6 +65,7 @@ class RunOfMembers:
         self.names = member_names(self.hosts)
         self._token = secrets.token_hex(16)
         self._strangers: list[MemberConnection] = []  # that have not said who they are
+        self._sentinels: dict[int, MemberConnection] = {}
         self._stops = False  # it was asked to
 
     def run(self) -> int | LostMember:
@@ -111,7 +86,9 @@ class RunOfMembers:
                 return self._watch(launch, server, selector)
             finally:
                 launch.end()
-                for connection in (*self._strangers, *self.members.values()):
+                for connections in (self.members, self._sentinels):
+                    self._strangers += connections.values()
+                for connection in self._strangers:
                     connection.socket.close()
 
     def _watch(
@@ -172,10 +149,10 @@ class RunOfMembers:
 
     def _loss(self, now: float) -> LostMember | None:
         for rank, member in sorted(self.members.items()):
-            if member.code is None and member.socket.fileno() < 0:
-                return LostMember(rank, "has died", False)
-            if member.code is None and now - member.heard > SILENCE_SECONDS:
-                return LostMember(rank, f"has not answered for {SILENCE_SECONDS:g} s", True)
+            if member.code is None:
+                loss = loss_of(rank, member, self._sentinels.get(rank), now)
+                if loss is not None:
+                    return loss
         return None
 
     def _outcome(self) -> int:
@@ -210,7 +187,7 @@ class RunOfMembers:
         connection = MemberConnection(connected, time.monotonic())
         self._strangers.append(connection)
         selector.register(connected, selectors.EVENT_READ, connection)
-        if len(self._strangers) > len(self.names) + MOST_STRANGERS:
+        if len(self._strangers) > 2 * len(self.names) + MOST_STRANGERS:
             self._drop(self._strangers[0], selector)  # members say at once who they are
 
     def _drop(self, connection: MemberConnection, selector: selectors.BaseSelector) -> None:
@@ -246,12 +223,16 @@ class RunOfMembers:
         if connection.rank is None:
             rank = int(message.get("rank", -1))
             is_member = hmac.compare_digest(str(message.get("token")), self._token)
-            if not is_member or not 0 <= rank < len(self.names) or rank in self.members:
+            known = self._sentinels if message.get("sentinel") else self.members
+            if not is_member or not 0 <= rank < len(self.names) or rank in known:
                 raise ValueError("not a member")
-            connection.rank = rank
-            self.members[rank] = connection
+            connection.rank, connection.is_sentinel = rank, known is self._sentinels
+            known[rank] = connection
             self._strangers.remove(connection)
         connection.heard = time.monotonic()
+        if connection.is_sentinel:
+            connection.report(float(message.get("cpu", -1.0)))
+            return
         for name in ("stdout", "stderr"):
             if name in message:
                 stream = getattr(sys, name)

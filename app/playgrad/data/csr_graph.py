@@ -13,6 +13,7 @@ from playgrad.data.edges import as_attributes, as_edges
 from playgrad.data.pipeline.base import whole_number
 from playgrad.errors import DataError, shape_text
 from playgrad.io.whole_files import write_whole
+from playgrad.io.writing import writing
 
 Array = np.ndarray[Any, Any]
 _FILES = ("indptr", "indices", "edge_attr")
@@ -70,7 +71,9 @@ class CSRGraph:
 
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Write the arrays as .npy files into ``folder``, which is created."""
-        path = Path(folder)
+        writing.once(lambda: self._write(Path(folder)))
+
+    def _write(self, path: Path) -> None:
         path.mkdir(parents=True, exist_ok=True)
         for name in _FILES:
             array, file = getattr(self, name), path / f"{name}.npy"

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from playgrad.data.pipeline import sharing
 from playgrad.data.pipeline.base import (
     INFINITE,
     Round,
@@ -28,6 +29,7 @@ from playgrad.data.pipeline.order import (
     Taken,
     Zipped,
 )
+from playgrad.data.pipeline.parts import Parted
 from playgrad.data.pipeline.prefetch import Prefetched
 from playgrad.data.pipeline.readers import Interleaved, Mapped
 from playgrad.data.pipeline.sources import Generated, Listed, Slices, files_named
@@ -83,6 +85,31 @@ class Dataset:
         return Dataset(
             Generated(generator, None if length is None else whole_number(length, "length"))
         )
+
+    @staticmethod
+    def from_parts(
+        open_part: Callable[[int], Any], parts: int, batch_size: int, length: int | None = None
+    ) -> Dataset:
+        """Return batches whose rows come from several parts, such as the files of each machine.
+
+        Part ``p`` gives the rows from ``batch_size * p // parts`` up to, but not including,
+        ``batch_size * (p + 1) // parts`` of every batch. A round ends with the last batch for which
+        all parts have their rows. In a run on several machines, each member opens only its parts,
+        in order of the machines: with two parts, the first machine's members open part 0, and the
+        second one's part 1. No machine needs the files of another one's parts.
+
+        Args:
+            open_part: returns the elements of the part with a number, from 0: a `Dataset`, or
+                another iterable.
+            parts: the number of parts, at most ``batch_size``.
+            length: the number of batches, if it is known.
+
+        Raises:
+            DataError: an argument is not valid.
+        """
+        size = whole_number(batch_size, "batch_size", 1)
+        count = None if length is None else whole_number(length, "length")
+        return Dataset(Parted(open_part, whole_number(parts, "parts", 1), size, count))
 
     @staticmethod
     def from_sequence(items: Any) -> Dataset:
@@ -305,13 +332,20 @@ class Dataset:
 
     @property
     def reads_shares(self) -> bool:
-        """Whether a process can read its share of each batch alone: the batches are the last thing
-        that is made, right after a function of single elements."""
-        stage = self._elements
-        while isinstance(stage, (Prefetched, Repeated, Taken, Left)):
-            stage = stage.before
-        before = stage.before if isinstance(stage, Batched) else None
-        return isinstance(before, Mapped) and before.can_leave_unread
+        """Whether a process can read its share of each batch alone."""
+        return sharing.reads_shares(self._elements)
+
+    @property
+    def parts(self) -> int | None:
+        """The number of parts of `from_parts`; None for other data sets."""
+        return sharing.number_of_parts(self._elements)
+
+    @property
+    def needs_members(self) -> bool:
+        """Whether processes that train together should draw batches for each other, since one alone
+        would read everything."""
+        alone = sharing.reads_shares(self._elements) or sharing.is_in_memory(self._elements)
+        return self.parts is not None or not alone
 
 
 def _elements_of(dataset: Any, method: str) -> Transformation:

@@ -12,6 +12,7 @@ from playgrad.figures.svg import svg_of
 from playgrad.figures.text import as_text
 from playgrad.figures.values import as_numbers
 from playgrad.io.whole_files import write_whole
+from playgrad.io.writing import writing
 from playgrad.runtime.hooks import get_hooks
 
 Path = str | os.PathLike[str]
@@ -52,7 +53,7 @@ def show(
     _check_file(save, ".png", "show")
     figure = pictures(as_numbers(array, "the array"), str(title), colours, low, high)
     if save is not None:
-        write_whole(os.fspath(save), png_of(figure))
+        _write(save, png_of(figure))
     _put_out(figure)
 
 
@@ -95,13 +96,17 @@ def plot(
         x, y = None, x
     figure = series_plot(x, y, label, str(title), style, str(x_label), str(y_label))
     if save is not None:
-        write_whole(os.fspath(save), svg_of(figure).encode())
+        _write(save, svg_of(figure).encode())
     _put_out(figure)
 
 
 def _check_file(name: Path | None, ending: str, function: str) -> None:
     if name is not None and not os.fspath(name).lower().endswith(ending):
         raise ValueError(f"{function} writes {ending} files, got save={os.fspath(name)!r}.")
+
+
+def _write(name: Path, content: bytes) -> None:
+    writing.once(lambda: write_whole(os.fspath(name), content))
 
 
 def _put_out(figure: dict[str, Any]) -> None:

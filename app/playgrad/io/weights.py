@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol, TypeVar
@@ -23,6 +23,7 @@ from playgrad.io.tensorflow.bundle import TensorBundle, index_of_bundle
 from playgrad.io.torch_file import TorchFile
 from playgrad.io.user_files import user_files
 from playgrad.io.whole_files import write_whole
+from playgrad.io.writing import writing
 
 Array = np.ndarray[Any, Any]
 T = TypeVar("T", bound="HasShape")
@@ -220,16 +221,6 @@ def save(
         write_file(file, encode_checked(tensors, format or format_of(file), metadata, packed))
     else:
         file.write(encode_checked(tensors, format or "safetensors", metadata, packed))
-
-
-class Writing:
-    """Who writes files: this process, unless `once` is replaced because several run one program."""
-
-    def __init__(self) -> None:
-        self.once: Callable[[Callable[[], None]], None] = lambda write: write()
-
-
-writing = Writing()
 
 
 def write_file(path: str | Path, content: bytes | memoryview) -> None:

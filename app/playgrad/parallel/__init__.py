@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from playgrad.compiler.planner import Automatic, register_planner
+from playgrad.io.writing import write_once, writes_files
 from playgrad.parallel.placement.automatic import AutomaticPlanner
 from playgrad.parallel.replicate import replicate
 from playgrad.parallel.schedules import bubble_formula
@@ -32,6 +33,8 @@ __all__ = [
     "Strategy",
     "bubble_formula",
     "replicate",
+    "write_once",
+    "writes_files",
 ]
 
 

@@ -53,11 +53,14 @@ class Interconnect:
         bandwidth: bytes per second of each device.
         sends_aside: a device that sends goes on at once, and only the one that receives waits, as
             between processes. Otherwise both are busy with the bytes.
+        eager: the most bytes that a sender passes to the system at once. MPI asks the receiver
+            before it sends more, and does so only while the sender does not compute.
     """
 
     latency: float = 0.0
     bandwidth: float = math.inf
     sends_aside: bool = False
+    eager: float = math.inf
 
 
 @dataclass(frozen=True)
@@ -69,10 +72,13 @@ class Machine:
             alone on an idle machine. More devices than rates share the throughput of the last
             entry. Empty if devices share nothing.
         overhead: seconds between the moment a job has all it waits for and the moment it is ready.
+        between: seconds from the last job of a step to the first one of the next step. They are not
+            part of a simulation, which is of one step.
     """
 
     rates: tuple[float, ...] = ()
     overhead: float = 0.0
+    between: float = 0.0
 
     def rate(self, computing: int) -> float:
         """Return the speed of each of ``computing`` devices."""
@@ -121,6 +127,8 @@ class _Simulation:
         self.computing: list[tuple[float, int]] = []  # `worked` at the end, job
         self.queues: dict[str, deque[int]] = {job.device: deque() for job in jobs}
         self.busy: set[str] = set()
+        self.computes: set[str] = set()  # devices
+        self.held: list[int] = []  # jobs whose senders compute
         self.ready_at: dict[int, float] = {}
         self.phase_start: dict[int, float] = {}
 
@@ -165,16 +173,37 @@ class _Simulation:
         number = self.queues[device].popleft()
         self.busy.add(device)
         self.phase_start[number] = self.now
+        if self._is_held(number):
+            self.held.append(number)
+        else:
+            self._receive(number)
+
+    def _receive(self, number: int) -> None:
         self._after(self.jobs[number].received / self.link.bandwidth, number, self._received)
+
+    def _is_held(self, number: int) -> bool:
+        """Return whether what a job receives cannot be sent yet, since a sender computes."""
+        job = self.jobs[number]
+        return job.received > self.link.eager and any(
+            self.jobs[before].device in self.computes - {job.device} for before in job.after
+        )
 
     def _received(self, number: int) -> None:
         job = self.jobs[number]
         self._record(number, "receive", job.received)
+        self.computes.add(job.device)
         heapq.heappush(self.computing, (self.worked + job.seconds, number))
 
     def _computed(self, number: int) -> None:
         job = self.jobs[number]
         self._record(number, job.kind)
+        self.computes.discard(job.device)
+        held, self.held = self.held, []
+        for each in held:
+            if self._is_held(each):
+                self.held.append(each)
+            else:
+                self._receive(each)
         seconds = 0.0 if self.link.sends_aside else job.sent / self.link.bandwidth
         self._after(seconds, number, self._sent)
 

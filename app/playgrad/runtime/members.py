@@ -14,13 +14,15 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
-from playgrad.errors import GraphError
+from playgrad.errors import MembersDifferError
 from playgrad.graph.spec import TensorSpec
+from playgrad.runtime.run_digest import RunDigest
 from playgrad.runtime.trace import Trace
 from playgrad.runtime.transport import LocalTransport, TensorChannel, Transport
 
 Array = np.ndarray[Any, Any]
 V = TypeVar("V")
+_SHOWN = (1 << 32) - 1
 
 
 class Held(NamedTuple):
@@ -60,6 +62,11 @@ class Members(Protocol):
         """Return copies of arrays that each one member holds. Collective."""
         ...
 
+    def begin_run(self, run: RunDigest) -> None:
+        """Begin to compare what all members are about to compute, without waiting: `agree` ends it.
+        Collective."""
+        ...
+
     def agree(self, error: BaseException | None = None, stop: bool = False) -> bool:
         """End the computing of a run, before it changes any variable. Collective.
 
@@ -71,6 +78,7 @@ class Members(Protocol):
             Whether any member was asked to stop.
 
         Raises:
+            MembersDifferError: the members compute different programs, or with different feeds.
             BaseException: the error of the first member that failed, at all members.
         """
         ...
@@ -81,6 +89,14 @@ class Members(Protocol):
 
     def all_of(self, value: V) -> list[V]:
         """Return the values of all members, in order of their ranks. Collective."""
+        ...
+
+    def exchange(self, outgoing: Sequence[Any]) -> list[Any]:
+        """Send an object to each member; return what each has sent to this one. Collective.
+
+        Args:
+            outgoing: by the rank of the receiver; None sends nothing.
+        """
         ...
 
     def give_up(self, error: BaseException) -> None:
@@ -107,6 +123,9 @@ class Alone:
             copies.append(held.array.copy())
         return copies
 
+    def begin_run(self, run: RunDigest) -> None:
+        pass
+
     def agree(self, error: BaseException | None = None, stop: bool = False) -> bool:
         if error is not None:
             raise error
@@ -117,6 +136,9 @@ class Alone:
 
     def all_of(self, value: V) -> list[V]:
         return [value]
+
+    def exchange(self, outgoing: Sequence[Any]) -> list[Any]:
+        return list(outgoing)
 
     def give_up(self, error: BaseException) -> None:
         raise error
@@ -135,13 +157,18 @@ def check_same(members: Members, what: str, digest: int) -> None:
     """Check that ``digest`` of ``what`` is the same at all members. Collective.
 
     Raises:
-        GraphError: it is not.
+        MembersDifferError: it is not.
     """
-    if members.size > 1 and len(set(members.all_of(digest))) > 1:
-        raise GraphError(
-            f"{what} differs between the members of the run, which must all do the same.",
-            hint="Give random numbers a seed, and read the same files on every machine.",
-        )
+    if members.size > 1:
+        digests = members.all_of(digest)
+        if len(set(digests)) > 1:
+            other = next(rank for rank, each in enumerate(digests) if each != digests[0])
+            raise MembersDifferError(
+                f"{what} differs between the members of the run, which must all do the same: "
+                f"member {other} has digest {digests[other] & _SHOWN:08x}, and member 0 has "
+                f"{digests[0] & _SHOWN:08x}.",
+                hint="Give random numbers a seed, and read the same files on every machine.",
+            )
 
 
 def gather_events(members: Members, trace: Trace) -> None:

@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
-from zlib import crc32
 
 import numpy as np
 
@@ -16,7 +15,6 @@ from playgrad.devices.device import Loaded
 from playgrad.devices.kinds import HOST, kind_of
 from playgrad.devices.pending import Done, Result, Then
 from playgrad.graph.graph import Graph
-from playgrad.graph.tensor import Node
 from playgrad.ops.state import is_variable
 from playgrad.runtime.blas import limited_to, worthwhile_threads
 from playgrad.runtime.build_tasks import TaskBuilder
@@ -25,6 +23,7 @@ from playgrad.runtime.host_copies import is_copied
 from playgrad.runtime.interpreter import RunValues
 from playgrad.runtime.members import ALONE, Held, Members, check_same, gather_events
 from playgrad.runtime.python_program import PythonProgram
+from playgrad.runtime.run_digest import program_digest
 from playgrad.runtime.tasks import SegmentTask, Task
 from playgrad.runtime.trace import Trace
 from playgrad.runtime.transport import NewTransport
@@ -86,8 +85,9 @@ class Runnable:
         self._stop = _never
         self._vote = _OPEN
         self._stops = False
-        if members.size > 1:
-            check_same(members, "the graph", _digest(compiled.program.order()))
+        self._digest = program_digest(compiled.program) if members.size > 1 else None
+        if self._digest is not None:
+            check_same(members, "the graph", self._digest.program)
         self._rebuild()
 
     def _rebuild(self) -> None:
@@ -169,6 +169,8 @@ class Runnable:
     ) -> None:
         """Run the tasks, and let what they write take effect once all members have agreed."""
         try:
+            if self._digest is not None:
+                self.members.begin_run(self._digest.fed(feeds))
             self.executor.run(self.tasks, trace, stop, lambda: self._commit(feeds))
         except BaseException as error:
             if self.members.size > 1 and self._vote == _OPEN:
@@ -348,11 +350,6 @@ class Runnable:
         """Free the program on all devices."""
         for plan in self.plans.values():
             plan.unload()
-
-
-def _digest(order: Sequence[Node]) -> int:
-    parts = [(n.name, n.op.name, n.device, [t.spec for t in n.outputs]) for n in order]
-    return crc32(repr(parts).encode())
 
 
 def _never() -> bool:

@@ -11,6 +11,8 @@ from playgrad.data.dataset import Dataset
 from playgrad.data.pipeline.base import INFINITE, UNKNOWN, Round, close
 from playgrad.data.pipeline.shares import Share
 from playgrad.errors import DataError
+from playgrad.runtime.members import current_members
+from playgrad.training.drawn_batches import DrawnBatches
 from playgrad.training.own_step import has_own_step, has_own_test_step
 from playgrad.training.prepare_data import prepare_data
 from playgrad.training.recipe import Recipe
@@ -41,6 +43,10 @@ class BatchSource:
         restarts: whether there can be several rounds.
         position: the number of the next batch in its round.
         share: the share of each batch that this process needs; None for all of it.
+        is_whole: whether all members of the run take whole batches.
+
+    Raises:
+        DataError: the parts of a data set are transformed once they have been put together.
     """
 
     def __init__(self, data: Any, name: str) -> None:
@@ -53,6 +59,11 @@ class BatchSource:
         self.cardinality = self.dataset.cardinality()
         self.position = 0
         self.share: Share | None = None
+        self.is_whole = True
+        self._members = current_members()
+        self._drawn: DrawnBatches | None = None
+        if self._members.size > 1 and self.dataset.needs_members:
+            self._drawn = DrawnBatches(self._members, self.dataset.parts)
         self._iterator: Iterator[Any] = iter(())
         self._round: int | None = None
         self._returned: list[Any] = []
@@ -66,14 +77,30 @@ class BatchSource:
             return
         if self._round != number or self.position > position:
             self.close()
-            share = self.share if self.reads_share else None
-            self._iterator = self.dataset.open_round(Round((number,), share=share))
+            self._iterator = self._open(number)
             self._round, self.position = number, 0
         while self.position < position:
             self.take()
 
+    def _open(self, number: int) -> Iterator[Any]:
+        """Begin a round at the members that read it."""
+        share = self.share if self.reads_share else None
+        if self._drawn is not None:
+            if self._drawn.reads is None:
+                return iter(())
+            share = None if self.dataset.parts is None else self._drawn.reads
+        return self.dataset.open_round(Round((number,), share=share))
+
     def read_only(self, share: Share | None) -> None:
-        """Read only ``share`` of each batch from the next one on; None for all of it."""
+        """Read only ``share`` of each batch from the next one on; None for all of it. All members
+        of a run call this."""
+        if self._members.size > 1:
+            shares = self._members.all_of(share)
+            if self._drawn is not None:
+                self._drawn.need(shares)
+                self.is_whole = not any(shares)
+                return
+            self.is_whole = not (any(shares) and self.dataset.reads_shares)
         if share == self.share:
             return
         self.share = share
@@ -93,9 +120,18 @@ class BatchSource:
         Raises:
             StopIteration: the round has ended.
         """
-        batch = self._returned.pop() if self._returned else next(self._iterator)
+        batch = self._returned.pop() if self._returned else self._next()
         self.position += 1
         return batch
+
+    def _next(self) -> Any:
+        if self._drawn is None:
+            return next(self._iterator)
+        try:
+            return self._drawn.next(lambda: next(self._iterator), self.dataset.skipped)
+        except StopIteration:
+            self.dataset.skipped = self._drawn.skipped
+            raise
 
     def give_back(self, batch: Any) -> None:
         """Make ``batch``, the last one taken, the next one again."""

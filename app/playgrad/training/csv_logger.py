@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from playgrad.io.weights import writing
 from playgrad.io.whole_files import write_whole
+from playgrad.io.writing import writing
 from playgrad.training.callbacks import Callback, Logs
 
 

@@ -20,7 +20,7 @@ from playgrad.nn.layer_calls import LayerCall
 from playgrad.parallel.simulator import Machine
 from playgrad.parallel.step_jobs import StageCost
 from playgrad.runtime.blas import shared_among
-from playgrad.runtime.measuring import least_seconds, run_in_turns
+from playgrad.runtime.measuring import TimedRun, least_seconds, run_in_turns
 from playgrad.runtime.timeline import TRANSFERS
 from playgrad.runtime.trace import Event, Trace
 from playgrad.training.device_data import DeviceData
@@ -49,6 +49,9 @@ def measure_step(
     groups: Sequence[Sequence[str]] = (),
 ) -> tuple[list[StageCost], Machine]:
     """Return the cost of each stage for one micro-batch, and the machine that the devices share.
+
+    Of devices that each have a machine to themselves, `Machine.overhead` and `between` are those of
+    one of them.
 
     Args:
         rows: samples of a micro-batch.
@@ -80,9 +83,9 @@ def measure_step(
         steps.append(measured_step(*work, named_devices(1, kind) * 2, False, groups))
         rounds = run_in_turns(steps, REPEATS)
     alone, *_, twice = traces = [[run.trace for run in runs] for runs in rounds]
+    machine = machine_of(traces[:-1]) if together > 1 else _lone_machine(rounds[0])
     # Where one device does the work of two, its updates also add up the gradients of both.
     adding = max(0.0, _least(twice, ["update"]) / 2 - _least(alone, ["update"]))
-    machine = Machine() if together == 1 else machine_of(traces[:-1])
     return _costs(recipe, alone, rows, stages, min(micro_batches, few), adding, groups), machine
 
 
@@ -102,6 +105,14 @@ def machine_of(traces: Sequence[Sequence[Trace]]) -> Machine:
         seconds.append([_span(events) - sum(gaps) / devices for events in work])
     best = min(seconds[0])
     return Machine(tuple(min(1.0, best / median(times)) for times in seconds), overhead)
+
+
+def _lone_machine(runs: Sequence[TimedRun]) -> Machine:
+    """Return the machine of a device that has it to itself: what its tasks and steps take beside
+    their work."""
+    gaps = [min(same) for same in zip(*(_gaps(run.trace.events) for run in runs), strict=True)]
+    between = min(run.seconds - _span(run.trace.events) for run in runs)
+    return Machine(overhead=median(gaps) if gaps else 0.0, between=max(0.0, between))
 
 
 def _gaps(events: Sequence[Event]) -> list[float]:

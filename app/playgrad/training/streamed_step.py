@@ -205,7 +205,7 @@ class Windows:
         if self.active is not window:
             self.active.step.synchronize(session)
         iterations = session.value(self.recipe.optimizer.iterations)
-        window.put(batches, int(iterations), is_whole=not self.source.reads_share)
+        window.put(batches, int(iterations), is_whole=self.source.is_whole)
         self.left, self.current = len(batches), window
         return window
 

@@ -35,6 +35,7 @@ export const ERRORS = {
   ShapeError: "形状不符",
   DTypeError: "数据类型不符",
   GraphError: "计算图有误",
+  MembersDifferError: "各进程不一致",
   FeedError: "输入有误",
   DataError: "数据无法使用",
   ReadError: "文件无法读取",

@@ -33,11 +33,14 @@ class Together:
         latency: seconds until all small messages have arrived.
         bandwidth: bytes per second that a member sends and receives, together.
         agreement: seconds until all know that all of them go on.
+        rate: the speed at which each computes while all do, as a share of its speed alone: members
+            of one machine share cores, caches and memory.
     """
 
     latency: float
     bandwidth: float
     agreement: float
+    rate: float = 1.0
 
 
 def link_model(link: MeasuredLink, together: Together, members: int) -> LinkModel:

@@ -106,12 +106,14 @@ def test_code_in_the_guide_to_operations_runs() -> None:
 
 
 def test_code_in_the_guide_to_graph_networks_runs(capsys: pytest.CaptureFixture[str]) -> None:
-    club, own, several, large = blocks("docs/graph-networks.md")
+    club, files, own, several, large = blocks("docs/graph-networks.md")
     names: dict[str, Any] = {"pg": pg, "nn": nn, "np": np}
-    for block in (club, own, several, large):
+    for block in (club, files, own, several, large):
         with pg.Graph(seed=1).as_default():
             exec(block, names)
             names["model"].close()
+    assert names["features"] == ["age", "member=no", "member=yes"]
+    assert names["classes"] == ["chess", "go"]
     accuracies = [float(line) for line in capsys.readouterr().out.splitlines()]
     assert accuracies[0] > 0.9 and accuracies[1] > 0.9, accuracies
     x = np.array([[1.0], [3.0]], np.float32)

@@ -66,6 +66,12 @@ def test_logic_trees_are_classified(capsys: pytest.CaptureFixture[str]) -> None:
     assert number(out, r": (\d+)x$") > 0
 
 
+def test_molecules_are_told_apart_by_their_bonds(capsys: pytest.CaptureFixture[str]) -> None:
+    out = output(capsys, "molecules", "--device", "cpu")
+    error = number(out, r"^error with them ([\d.]+)")
+    assert error < 0.6 < 1 < number(out, r"^error without the kinds of bonds ([\d.]+)"), out
+
+
 def test_sampled_neighbours_improve_accuracy(capsys: pytest.CaptureFixture[str]) -> None:
     out = output(capsys, "sampled-neighbours", "--device", "cpu")
     without = number(out, r"^accuracy without neighbours ([\d.]+)%")

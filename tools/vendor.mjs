@@ -35,6 +35,19 @@ export declare const html: (strings: TemplateStringsArray, ...values: any[]) => 
 export const graphlib = dagre.graphlib; export const layout = dagre.layout;\n`,
     types: `export { default, graphlib, layout } from "@dagrejs/dagre";\n`,
   },
+  "d3-force": {
+    source: `export { forceLink, forceManyBody, forceSimulation, forceX, forceY } from "d3-force";\n`,
+    types: `type Body = { x?: number, y?: number };
+type Force = { distance(length: number): Force, strength(strength: number): Force, theta(theta: number): Force,
+  distanceMax(distance: number): Force };
+type Simulation = { alpha(alpha: number): Simulation, alphaDecay(decay: number): Simulation, force(name: string, force: Force): Simulation,
+  stop(): Simulation, tick(): Simulation };
+export declare function forceSimulation(bodies: Body[]): Simulation;
+export declare function forceLink(lines: { source: number, target: number }[]): Force;
+export declare function forceManyBody(): Force;
+export declare function forceX(): Force;
+export declare function forceY(): Force;\n`,
+  },
   umap: { source: `export { UMAP } from "umap-js";\n` },
   qr: { source: `export { encode } from "uqr";\n` },
   codemirror: {

@@ -124,6 +124,8 @@ export type DataNames = {title: string, classes: string[], columns: string[]};
 /** Seconds and bytes. */
 export type DeviceTime = {device: string, kinds: Record<string, number>, idle: number, sent: number, received: number};
 export type DrawnGraph = {graph: Graph};
+/** Weights of the messages of a layer, float32: along each line to its second node, then along each line to its first one, NaN for no edge; and of each node to itself. */
+export type EdgeMessages = {layer: string, weights: Uint8Array, own: Uint8Array};
 /** `seconds`: of the epoch. */
 export type EpochEnd = {epoch: number, step: number, loss: number, accuracy: number | null, test_loss: number | null, test_accuracy: number | null, seconds: number};
 /** `line` of the user's program, `op`: the node concerned. */
@@ -220,6 +222,8 @@ export type NoSamples = "restored" | "data" | "program" | "loss" | "targets" | "
 /** `unknown`: the model was restored, without its data. */
 export type NoTask = {shows: "none" | "unknown", version: number, seconds: number};
 export type NodeCommand = {family: string, workgroups: number[], nodes: string[], wgsl: string, length: number};
+/** The nodes that are drawn, and lines between them: pairs of their places in ``numbers``. `numbers`: int32; `pairs` (lines, 2): int32; `labels`: int32, −1 for none; `trains`: 1 for nodes with a weight in the loss; `total`, `total_lines`: of the whole graph; `messages`: those that training does not change. */
+export type NodeData = {numbers: Uint8Array, pairs: Uint8Array, labels: Uint8Array, trains: Uint8Array, classes: number, total: number, total_lines: number, messages: EdgeMessages[]};
 export type NodeKernel = {device: string, within: string | null, fused: string[], commands: NodeCommand[], total: number};
 export type NodeKernelView = {kernel: NodeKernel | null, problem: Unavailable | null};
 /** `matches`: the first ones, with the number that the query compares; `skipped`: nodes whose values cannot be computed. */
@@ -231,6 +235,10 @@ export type NodePictures = {of: "samples" | "channels" | "filters" | "units", to
 export type NodeQuery = {query: string};
 /** `name`: of the node as it is drawn; `output`: the number of one of its outputs. */
 export type NodeQuestion = {name: string, output: number, part: "value" | "gradient", sample: BatchChoice};
+/** How many of some nodes the model is right about. */
+export type NodeShare = {right: number, all: number};
+/** The class predicted for each node that is drawn, or −1, and its probability; `attention`: messages that training changes; `training`, `others`: of all nodes of the graph. */
+export type NodeTask = {shows: "nodes", version: number, seconds: number, data?: NodeData, predicted: Uint8Array, chances: Uint8Array | null, attention: EdgeMessages[], training: NodeShare, others: NodeShare};
 export type NodeTime = {seconds: number, runs: number, device: string};
 export type NodeTimeView = {measured: NodeTime | null, problem: Unavailable | null};
 /** `outputs`: of the node; `samples`, `test_samples`: of the data sets, one of which can be chosen; `pictures`: null for values of another kind; `problem`: why there is no summary. */
@@ -346,7 +354,7 @@ export type Summary = {shape: number[], dtype: string, count: number, statistics
 export type TargetedPoints = {points: Uint8Array, targets: Uint8Array, total: number};
 /** `known`: the version of the data that the page has; `sample`: of the text that the model writes, if its data is text. */
 export type TaskQuestion = {known: number, sample?: Sample};
-export type TaskView = NoTask | PlaneTask | PictureTask | ClassTask | RowTask | TextTask;
+export type TaskView = NoTask | PlaneTask | PictureTask | ClassTask | RowTask | NodeTask | TextTask;
 /** `statistics`: `min`, `max`, `mean` and `std`; none of a data set. */
 export type TensorSight = {name: string, shape: number[], dtype: string, statistics: Record<string, number | null>};
 export type TestSample = {test: number};

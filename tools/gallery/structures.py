@@ -185,6 +185,30 @@ def attention(picture: Picture, trained: Trained) -> None:
     picture.line([(222, 171), (314, 171)], MUTED, width=1.5)
 
 
+@paints("molecules")
+def molecules(picture: Picture, trained: Trained) -> None:
+    """Two molecules with their single and double bonds, and the errors."""
+    many = [each for each in trained["molecules"] if each.num_nodes == 9][:2]
+    for number, each in enumerate(many):
+        atoms, (one, other) = each.x.argmax(axis=1), each.edge_index
+        links = np.zeros((9, 9))
+        links[one, other] = 1
+        places = _laid_out(links, atoms * 0, rounds=300)
+        at = [(22 + 190 * x * 0.92, 16 + 96 * number + 68 * y) for x, y in places]
+        for edge in range(each.num_edges // 2):
+            ends = np.array([at[one[edge]], at[other[edge]]])
+            along = ends[1] - ends[0]
+            aside = np.array([-along[1], along[0]]) / (np.hypot(*along) + 1e-9)
+            for shift in (-2.2, 2.2) if each.edge_attr[edge, 1] else (0,):
+                picture.line([tuple(end + shift * aside) for end in ends], MUTED, width=1.8)
+        for (x, y), kind in zip(at, atoms, strict=True):
+            picture.circle(x, y, 7.5, COLOURS[kind], stroke=GROUND, width=1)
+    for y, pattern, colour in (
+        (74, r"without the kinds of bonds ([\d.]+)", MUTED), (122, r"with them ([\d.]+)", TEAL),
+    ):  # fmt: skip
+        picture.text(268, y, f"±{float(trained.number(pattern)):.1f}", colour, size=30)
+
+
 @paints("sampled-neighbours")
 def sampled(picture: Picture, trained: Trained) -> None:
     """A paper, its sampled neighbours, and theirs, in the colours of their topics."""

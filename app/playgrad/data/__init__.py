@@ -19,6 +19,7 @@ from playgrad.data.edges import (
 )
 from playgrad.data.fashion_mnist import fashion_mnist
 from playgrad.data.graph_batches import GraphBatch, GraphData, batch_graphs, graph_dataset
+from playgrad.data.graph_csv import NamedGraph, graph_from_csv
 from playgrad.data.idx import parse_idx
 from playgrad.data.image_directory import image_dataset_from_directory
 from playgrad.data.input_description import InputDescription

@@ -17,6 +17,11 @@ FEWEST_SAMPLES = 24
 _numbers = itertools.count(1)
 
 
+def next_number() -> int:
+    """Return a number that no other excerpt has."""
+    return next(_numbers)
+
+
 @dataclass(frozen=True)
 class Excerpt:
     """Some samples of a data set, in order and evenly spread over it.
@@ -34,7 +39,7 @@ class Excerpt:
     total: int
     whole: tuple[Array, Array] | None = field(default=None, repr=False)
     source: tuple[ref[Array], Array] | None = field(default=None, repr=False)
-    number: int = field(default_factory=lambda: next(_numbers))
+    number: int = field(default_factory=next_number)
 
     @property
     def count(self) -> int:

@@ -38,8 +38,8 @@ def read_png(file: Any, channels: int = 0, max_pixels: int = MOST_PIXELS) -> Arr
     Raises:
         ReadError: the file is missing, damaged, or larger than ``max_pixels``.
     """
-    with _opened(file) as content:
-        return decode_png(content.read(), channels, _name(file), max_pixels)
+    with opened(file) as content:
+        return decode_png(content.read(), channels, file_name(file), max_pixels)
 
 
 def read_idx(file: Any) -> Iterator[Array]:
@@ -51,8 +51,8 @@ def read_idx(file: Any) -> Iterator[Array]:
     Raises:
         ReadError: the file is missing, truncated or damaged, or is not an IDX file.
     """
-    name = _name(file)
-    with _opened(file) as raw:
+    name = file_name(file)
+    with opened(file) as raw:
         packed = raw.read(2) == b"\x1f\x8b"
         raw.seek(0)
         content = gzip.GzipFile(fileobj=raw) if packed else raw
@@ -89,8 +89,8 @@ def read_npz(file: Any, names: Sequence[str] | None = None, max_bytes: int = MOS
         ReadError: the file is missing or damaged, unpacks to too much, holds Python objects, has no
             such array, or arrays of different lengths.
     """
-    name = _name(file)
-    with _opened(file) as content:
+    name = file_name(file)
+    with opened(file) as content:
         try:
             with zipfile.ZipFile(content) as members:
                 size = sum(member.file_size for member in members.infolist())
@@ -161,8 +161,8 @@ class read_csv:  # noqa: N801 - called like a function; an iterator can continue
         if decimal not in (None, *MARKS):
             raise DataError(f"decimal must be '.' or ',', got {decimal!r}.")
         self._decimal, self._encoding = decimal, encoding
-        self.name = _name(file)
-        self._content = _opened(file)
+        self.name = file_name(file)
+        self._content = opened(file)
         self._line = 0
         # Unlike a generator, a map can continue after an error.
         self._lines = csv.reader(map(self._decoded, self._content), delimiter=delimiter)
@@ -270,13 +270,20 @@ class read_csv:  # noqa: N801 - called like a function; an iterator can continue
         return ReadError(f"{self.name}, {words}.", file=self.name, record=self._line)
 
 
-def _name(file: Any) -> str:
+def file_name(file: Any) -> str:
+    """Return the name of a file for errors."""
     if isinstance(file, (str, PathLike)):
         return fspath(file)
     return str(getattr(file, "name", "the file"))
 
 
-def _opened(file: Any) -> BinaryIO:
+def opened(file: Any) -> BinaryIO:
+    """Open a file that is a name, bytes, or an open file.
+
+    Raises:
+        ReadError: it cannot be opened.
+        DataError: it is none of these.
+    """
     if isinstance(file, (bytes, bytearray, memoryview)):
         return io.BytesIO(file)
     if isinstance(file, (str, PathLike)):
@@ -287,5 +294,5 @@ def _opened(file: Any) -> BinaryIO:
             raise ReadError(f"cannot open {name}: {error.strerror}.", file=name) from None
     if not hasattr(file, "read"):
         raise DataError(f"a file is a name, bytes or an open file, got {type(file).__name__}.")
-    opened: BinaryIO = file
-    return opened
+    result: BinaryIO = file
+    return result

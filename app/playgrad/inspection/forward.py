@@ -21,9 +21,14 @@ def run(model: Any, fetches: Sequence[Tensor], x: Array) -> list[Array]:
     Raises:
         GraphError: this would change a variable or the random state.
     """
+    return run_all(model, fetches, [x])
+
+
+def run_all(model: Any, fetches: Sequence[Tensor], xs: Sequence[Array]) -> list[Array]:
+    """Return the values of ``fetches`` for all inputs of a model; see `run`."""
     check_without_effect(fetches)
-    (entry,) = model.inputs
-    results: list[Array] = model.session.run(list(fetches), {entry: x.astype(entry.dtype)})
+    feeds = {entry: x.astype(entry.dtype) for entry, x in zip(model.inputs, xs, strict=True)}
+    results: list[Array] = model.session.run(list(fetches), feeds)
     return results
 
 

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from playgrad.graph.spec import Shape
 from playgrad.nn.class_losses import CategoricalHinge, Hinge, KLDivergence
 from playgrad.nn.cross_entropy_losses import (
     BinaryCrossentropy,
@@ -27,16 +28,19 @@ SEVERAL: frozenset[Scale] = frozenset({"softmax", "probabilities", "scores"})
 def scale_of(model: Any) -> Scale | None:
     """Return the scale of the first output; None if there is not one prediction for each sample, or
     no loss to judge by."""
-    if not model.is_compiled:
-        return None
-    shape, loss = model.output_shape, model.recipe.objectives.loss_of(0)
-    if len(shape) != 2 or not shape[1]:
-        return None
+    shape: Shape = model.output_shape if model.is_compiled else ()
+    return scale_of_outputs(model, shape[1]) if len(shape) == 2 and shape[1] else None
+
+
+def scale_of_outputs(model: Any, count: int) -> Scale | None:
+    """Return the scale of the ``count`` outputs of a compiled model for each sample, or for each
+    node of a graph; None if they are not one prediction."""
+    loss = model.recipe.objectives.loss_of(0)
     if isinstance(loss, (SparseCategoricalCrossentropy, CategoricalCrossentropy)):
         return "softmax" if loss.from_logits else "probabilities"
     if isinstance(loss, (CategoricalHinge, KLDivergence)):
         return "scores" if isinstance(loss, CategoricalHinge) else "probabilities"
-    if shape[1] != 1:
+    if count != 1:
         return None
     if isinstance(loss, BinaryCrossentropy):
         return "sigmoid" if loss.from_logits else "probability"

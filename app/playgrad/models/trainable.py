@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, NoReturn, Self
 
 from playgrad.data.excerpt import Excerpt
+from playgrad.data.graph_excerpt import GraphExcerpt
 from playgrad.data.input_description import KEY, InputDescription
 from playgrad.errors import ExportError, GraphError
 from playgrad.graph.graph import Graph
@@ -332,6 +333,11 @@ class TrainableNetwork(Network):
     def test_excerpt(self) -> Excerpt | None:
         """Some of the samples that the last ``fit`` was evaluated with."""
         return self._training.test
+
+    @property
+    def graph_excerpt(self) -> GraphExcerpt | None:
+        """The only sample that the last ``fit`` trained with, if it may be a graph."""
+        return self._training.graph
 
     @property
     def fit_source(self) -> tuple[str, int] | None:

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from playgrad.data.excerpt import Excerpt
+from playgrad.data.graph_excerpt import GraphExcerpt
 from playgrad.data.input_description import InputDescription
 from playgrad.graph.graph import Graph
 from playgrad.graph.spec import Shape, TensorSpec
@@ -70,6 +71,8 @@ class LiveModel(ShownModel, Protocol):
     def train_excerpt(self) -> Excerpt | None: ...
     @property
     def test_excerpt(self) -> Excerpt | None: ...
+    @property
+    def graph_excerpt(self) -> GraphExcerpt | None: ...
     @property
     def training_targets(self) -> list[Node]: ...
     @property

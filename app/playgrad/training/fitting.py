@@ -60,6 +60,7 @@ def fit(
                 has_outputs = bool(recipe.network.outputs)
                 excerpts = (data.train, data.test) if has_outputs else (None, None)
                 state.train, state.test = to_keep(*excerpts)
+                state.graph = data.graph if has_outputs else None
                 state.source, state.lost = user_source(), False
                 with recovering(recipe):
                     test = None if validation is None else validation()

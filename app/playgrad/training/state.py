@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from playgrad.data.excerpt import Excerpt
+from playgrad.data.graph_excerpt import GraphExcerpt
 from playgrad.data.input_description import InputDescription
 from playgrad.training.callbacks import History
 from playgrad.training.checkpoints.record import Checkpoint
@@ -24,6 +25,7 @@ class TrainingState:
         stop: whether training is to end after this epoch.
         train, test: some of the samples that it trains and is evaluated with; None if there are
             none, or if the model has several inputs or outputs.
+        graph: the only sample that it trains with, if it may be a graph; else None.
         source: file and line of the program that called it.
         lost: whether it ended with a loss that was NaN or infinite.
         loop: its training loop; None before the first ``fit``.
@@ -36,6 +38,7 @@ class TrainingState:
     stop: bool = False
     train: Excerpt | None = None
     test: Excerpt | None = None
+    graph: GraphExcerpt | None = None
     source: tuple[str, int] | None = None
     lost: bool = False
     loop: Any = None  # a `RunningFit`, of a module that imports this one

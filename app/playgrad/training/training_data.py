@@ -21,7 +21,7 @@ from playgrad.training.evaluation import (
     StreamedEvaluation,
     no_arguments_for_streams,
 )
-from playgrad.training.excerpt import Excerpt, excerpt
+from playgrad.training.excerpt import Excerpt, GraphExcerpt, excerpt, graph_excerpt
 from playgrad.training.fit_settings import BATCH, Settings
 from playgrad.training.memory_needs import check_training_memory
 from playgrad.training.own_step import with_targets
@@ -50,12 +50,14 @@ class TrainingData(ABC):
             None if they cannot be pictures.
         train, test: some of the samples, also of the first batch if the data is streamed; None if
             there are none, or if the model has several inputs or outputs.
+        graph: the only sample, if it may be a graph; else None.
     """
 
     recipe: Recipe
     input: InputDescription | None
     train: Excerpt | None = None
     test: Excerpt | None = None
+    graph: GraphExcerpt | None = None
 
     @abstractmethod
     def build(self, settings: Settings) -> TrainStep:
@@ -114,6 +116,7 @@ class ArrayData(TrainingData):
             self.samples, self.split = self.samples.split(settings.validation_split)
             self.test = excerpt(self.split)
         self.train = excerpt(self.samples)
+        self.graph = graph_excerpt(self.samples)
         self.input = describe_input([array[:TYPICAL_SAMPLES] for array in xs], facts_of(x))
 
     def validation(self, settings: Settings) -> Callable[[], Evaluation] | None:
@@ -198,6 +201,7 @@ class StreamedData(TrainingData):
             raise
         self.input = describe_input(self.first.xs, self.source.dataset.table_facts())
         self.train = excerpt(self.first)
+        self.graph = graph_excerpt(self.first)
 
     def _iterations(self) -> int:
         network, optimizer = self.recipe.network, self.recipe.optimizer

@@ -975,6 +975,7 @@ export const en = {
       "training-images": "Training images",
       "predicted-against-true-classes": "Predicted against true classes",
       "predicted-against-true": "Predicted against true",
+      "classes-of-nodes": "Classes of the nodes",
       "text-the-network-writes": "Text the network writes",
       "what-the-network-does": "What the network does",
     },
@@ -983,8 +984,8 @@ export const en = {
     problem: (/** @type {string} */ problem) => `This cannot be shown: ${problem}`,
     none:
       "There is no picture for this kind of data yet. There is one for points with two " +
-      "coordinates, for images with classes, for tables with a class or a number to predict, and for " +
-      "text with a pg.data.Vocabulary.",
+      "coordinates, for images with classes, for tables with a class or a number to predict, for the nodes of a " +
+      "graph, and for text with a pg.data.Vocabulary.",
     asking: "Asking the network…",
     idle: "Press Run: here you see what the network does with your data while it learns.",
     failed: "The run has failed before there was anything to show. See the error.",
@@ -1031,6 +1032,58 @@ export const en = {
       `Predicted against true numbers: R² ${explained}, mean absolute error ${error}`,
     truth: "true",
     predicted: "predicted",
+  },
+  nodes: {
+    picture: (/** @type {string} */ nodes, /** @type {string} */ lines) =>
+      `Graph of ${nodes} nodes and ${lines} lines between them`,
+    keys:
+      "Arrow keys lead to the neighbour in that direction, Page Up and Page Down to the previous and the next node, " +
+      "Escape to none. Plus and minus zoom, 0 shows the whole graph.",
+    zoom: "Zoom",
+    closer: "Closer",
+    farther: "Farther",
+    whole: "Whole graph",
+    // `others`, `training`: of the nodes without and with a weight in the loss; null for none.
+    right: (
+      /** @type {{percent: string, right: string, all: string} | null} */ others,
+      /** @type {{percent: string, right: string, all: string} | null} */ training,
+    ) => {
+      const parts = [
+        training && `${training.right} of ${training.all} nodes that train`,
+        others && `${others.percent} of ${others.all} others`,
+      ];
+      return `Right: ${parts.filter((each) => each).join(", ")}`;
+    },
+    colours: "Colours",
+    colouring: { predicted: "Predicted", true: "True", right: "Errors" },
+    lines: "Lines",
+    alike: "all alike",
+    messagesOf: (/** @type {string} */ layer) => `messages of ${layer}`,
+    isRight: "right",
+    isWrong: "wrong",
+    neither: "no class (NaN)",
+    trains: "trains",
+    choose: "Point at a node, or move to one with the arrow keys, to see its neighbours.",
+    part: (/** @type {string} */ drawn, /** @type {string} */ all) =>
+      `Drawn are ${drawn} of ${all} nodes: one that trains, with neighbours, their neighbours, and so on.`,
+    node: (/** @type {number} */ number) => `Node ${number}`,
+    verdict: (
+      /** @type {{truth: string, predicted: string, chance: string, isRight: boolean}} */ {
+        truth,
+        predicted,
+        chance,
+        isRight,
+      },
+    ) =>
+      `${isRight ? "" : `${truth}, `}predicted ${predicted}${chance && `, ${chance}`}: ${isRight ? "right" : "wrong"}`,
+    messages: (/** @type {number} */ neighbours) =>
+      `It takes from ${neighbours === 1 ? "1 neighbour" : `${neighbours} neighbours`}:`,
+    neighbours: (/** @type {number} */ neighbours) =>
+      neighbours === 1 ? "1 neighbour:" : `${neighbours} neighbours:`,
+    from: (/** @type {number} */ number, /** @type {string} */ predicted) =>
+      `${number}, ${predicted}`,
+    fromItself: "itself",
+    more: (/** @type {number} */ others) => `and ${others} more`,
   },
   sample: {
     prompt: (/** @type {"character" | "word"} */ unit, /** @type {number} */ least) =>

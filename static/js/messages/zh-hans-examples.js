@@ -132,6 +132,11 @@ export const EXAMPLES = {
     description:
       "在 MNIST 的 60,000 个数字上训练一个有 128 个单元的单隐藏层网络，再用它从未见过的 10,000 个数字测试。一轮之后准确率应达到 96%。",
   },
+  molecules: {
+    title: "预测分子能量的图网络",
+    description:
+      "虚构的分子是带有分支和环的原子链。化学键的能量取决于两端的原子以及是否为双键，环则要付出能量。沿化学键传递的消息乘以网络由键的种类算出的滤波器（连续滤波卷积，如 SchNet，Schuett 等，2017）；所有原子的能量相加。误差应为 0.4；网络看不到键的种类时为 1.4。",
+  },
   "noise-before-a-classifier": {
     title: "把一个训练好的网络接在另一个之前",
     description:
@@ -394,6 +399,18 @@ export const TEXTS = {
   "28 x 28 pixels to 784 inputs": "28 x 28 个像素变成 784 个输入",
   "try 32 or 512 units": "试试 32 或 512 个单元",
   "a score for each digit": "每个数字一个得分",
+  // molecules
+  "of single and of double bonds": "单键和双键的",
+  "Return a molecule with its energy.": "返回一个分子和它的能量。",
+  "both ways": "两个方向",
+  "The sum of the features of neighbours, each times the filter of its bond.":
+    "邻居特征之和，每个乘以其化学键的滤波器。",
+  "Train a network; return its mean error on molecules that it has not seen.":
+    "训练一个网络；返回它在没见过的分子上的平均误差。",
+  "of atoms, of bonds, of molecules": "原子、键和分子的个数",
+  "error without the kinds of bonds {error(without):.2f}":
+    "看不到键的种类时的误差 {error(without):.2f}",
+  "error with them {error(molecules):.2f}": "看到时的误差 {error(molecules):.2f}",
   // noise-before-a-classifier
   "accuracy on noisy digits: {alone:.0%}": "有噪声的数字上的准确率：{alone:.0%}",
   "Models are called like layers, and keep their weights.": "模型可以像层一样调用，权重保持不变。",

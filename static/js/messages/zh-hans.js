@@ -759,13 +759,14 @@ export const zhHans = {
       "training-images": "训练图片",
       "predicted-against-true-classes": "预测类别与真实类别",
       "predicted-against-true": "预测值与真实值",
+      "classes-of-nodes": "节点的类别",
       "text-the-network-writes": "网络写出的文字",
       "what-the-network-does": "网络的表现",
     },
     thisPicture: "此图",
     choice: "主图",
     problem: (problem) => `无法显示：${problem}`,
-    none: "这类数据还没有对应的图。有图的是：两个坐标的点、分类的图片、要预测类别或数值的表格，以及带有 pg.data.Vocabulary 的文本。",
+    none: "这类数据还没有对应的图。有图的是：两个坐标的点、分类的图片、要预测类别或数值的表格、图中的节点，以及带有 pg.data.Vocabulary 的文本。",
     asking: "正在询问网络…",
     idle: "按“运行”：这里会显示网络在学习过程中如何处理数据。",
     failed: "运行出错，还没有可显示的内容。请看错误信息。",
@@ -797,6 +798,41 @@ export const zhHans = {
     scatter: (explained, error) => `预测值与真实值：R² ${explained}，平均绝对误差 ${error}`,
     truth: "真实值",
     predicted: "预测值",
+  },
+  nodes: {
+    picture: (nodes, lines) => `有 ${nodes} 个节点、${lines} 条连线的图`,
+    keys: "方向键移到该方向的邻居，Page Up 和 Page Down 移到上一个和下一个节点，Esc 取消选择。加号和减号缩放，0 显示整个图。",
+    zoom: "缩放",
+    closer: "放大",
+    farther: "缩小",
+    whole: "整个图",
+    right: (others, training) => {
+      const parts = [
+        training && `训练用的 ${training.all} 个节点中 ${training.right} 个`,
+        others && `其他 ${others.all} 个中 ${others.percent}`,
+      ];
+      return `正确：${parts.filter((each) => each).join("，")}`;
+    },
+    colours: "颜色",
+    colouring: { predicted: "预测", true: "真实", right: "错误" },
+    lines: "连线",
+    alike: "全部相同",
+    messagesOf: (layer) => `${layer} 的消息`,
+    isRight: "正确",
+    isWrong: "错误",
+    neither: "没有类别 (NaN)",
+    trains: "用于训练",
+    choose: "指向一个节点，或用方向键移到节点上，可看到它的邻居。",
+    part: (drawn, all) =>
+      `画出了 ${all} 个节点中的 ${drawn} 个：一个用于训练的节点、它的邻居、邻居的邻居，依此类推。`,
+    node: (number) => `节点 ${number}`,
+    verdict: ({ truth, predicted, chance, isRight }) =>
+      `${isRight ? "" : `${truth}，`}预测为${predicted}${chance && `，${chance}`}：${isRight ? "正确" : "错误"}`,
+    messages: (neighbours) => `它从 ${neighbours} 个邻居取得：`,
+    neighbours: (neighbours) => `${neighbours} 个邻居：`,
+    from: (number, predicted) => `${number}，${predicted}`,
+    fromItself: "自身",
+    more: (others) => `还有 ${others} 个`,
   },
   sample: {
     prompt: (unit, least) =>

@@ -20,6 +20,7 @@ from playgrad.inspection.forward import check_without_effect, run
 from playgrad.inspection.outputs import Scale, classes_in, decisions, scale_of
 from playgrad.inspection.pictures import image_size, pixels
 from playgrad.inspection.writers import writer_of
+from playgrad.page.drawn_graph import NodeTask, node_view
 from playgrad.page.question import question
 from playgrad.page.restored_model import RestoredModel
 from playgrad.page.shown_model import LiveModel
@@ -146,7 +147,9 @@ class RowTask(TypedDict):
     explained: float | None
 
 
-TaskView = Annotated[NoTask | PlaneTask | PictureTask | ClassTask | RowTask | TextTask, "TaskView"]
+TaskView = Annotated[
+    NoTask | PlaneTask | PictureTask | ClassTask | RowTask | NodeTask | TextTask, "TaskView"
+]
 """`data` is left out if the page has it."""
 
 
@@ -173,6 +176,9 @@ def _view(model: LiveModel | RestoredModel, known: int, sample: SampleForm | Non
         for make in (_points, _images, _rows, _classes):
             if scale is not None and (view := make(asked, scale)) is not None:
                 return view
+    graph = model.graph_excerpt
+    if graph is not None and (nodes := node_view(model, graph, known != graph.number)) is not None:
+        return nodes
     return {"shows": "none", "version": 0, "seconds": 0.0}
 
 

@@ -1,7 +1,7 @@
 /** Which picture stands first in Watch: that of the program's task, or another that the visitor has chosen. */
 
 /** The pictures of the tasks, as `TaskView` has them. */
-const OF_TASKS = ["plane", "images", "classes", "rows", "text"];
+const OF_TASKS = ["plane", "images", "classes", "rows", "nodes", "text"];
 /** That of a task that is not known yet, or that has none. */
 export const TASK = "task";
 

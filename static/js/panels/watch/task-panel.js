@@ -1,4 +1,5 @@
 import { html, useEffect, useRef } from "../../../vendor/preact.js";
+import { lazy } from "../../components/lazy.js";
 import { classNames } from "../../words/class-names.js";
 import { ConfusionTable } from "../../components/confusion-table.js";
 import { TestStrip } from "../../components/image-strip.js";
@@ -18,6 +19,11 @@ import { PictureTitle } from "./picture-title.js";
 import { shownProgram } from "./shown-program.js";
 import { TextSample } from "./text-sample.js";
 
+const NodesPicture = lazy(
+  async () => (await import("./nodes-picture.js")).NodesPicture,
+  () => ({ name: t().task.titles["classes-of-nodes"], waiting: t().task.asking }),
+);
+
 /** What is shown: the name of its picture's file, and of its title. @param {import("../../../engine/messages.js").TaskView | null} task */
 function nameOf(task) {
   switch (task?.shows) {
@@ -29,6 +35,8 @@ function nameOf(task) {
       return "predicted-against-true-classes";
     case "rows":
       return "predicted-against-true";
+    case "nodes":
+      return "classes-of-nodes";
     case "text":
       return "text-the-network-writes";
     default:
@@ -138,6 +146,7 @@ function OfTask({ task }) {
     ${task?.shows === "images" && html`<${TestStrip} view=${task} names=${classNames()} />`}
     ${task?.shows === "classes" && html`<${ConfusionTable} view=${task} names=${classNames()} />`}
     ${task?.shows === "rows" && html`<${FitScatter} view=${task} />`}
+    ${task?.shows === "nodes" && html`<${NodesPicture} view=${task} names=${classNames()} />`}
     ${task?.shows === "text" && html`<${TextSample} view=${task} />`}
     ${(isNothing || store.taskProblem.value) && html`<p class="hint task-hint">${remark(task)}</p>`}
   `;

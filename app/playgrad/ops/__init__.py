@@ -130,6 +130,7 @@ from playgrad.ops.elementwise.transcendental import (
     sinh,
     tan,
 )
+from playgrad.ops.joined import joined_calls as joined_calls
 from playgrad.ops.products.confusion_matrix import confusion_matrix
 from playgrad.ops.products.matmul import matmul
 from playgrad.ops.quantized.dequantize import dequantize_linear

@@ -1,7 +1,7 @@
 """The operations, by the names that users call. Each adds a node to a graph.
 
 Importing this package registers all of them. Subpackages, each of which imports only those after
-it: ``control``; ``training``; ``quantized``; ``convolution``, ``einsum``, ``random``,
+it: ``joined``; ``control``; ``training``; ``quantized``; ``convolution``, ``einsum``, ``random``,
 ``recurrent``; ``products``, ``reductions``, ``state``; ``arrays``; ``elementwise``; ``lowering``
 (kernels); ``core`` (shared); ``expression`` (elementwise formulas).
 """

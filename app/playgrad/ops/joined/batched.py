@@ -137,7 +137,7 @@ class Reading:
                 "the function itself, where it is the same for all calls.",
             )
         if isinstance(value, float):
-            self.numbers.append(int(encoded(np.float32(value))[0]))
+            self.numbers.append(int(encoded(np.asarray(value, np.float32))[0]))
             return _FLOAT
         try:
             array = np.asarray(value)
@@ -224,7 +224,7 @@ class Batched:
         if self._signature is None:
             signature = inspect.signature(self.function)
             if self.owner is not None:
-                first, *others = signature.parameters.values()
+                _self, *others = signature.parameters.values()
                 signature = signature.replace(parameters=others)
             self._signature = signature
         bound = self._signature.bind(*args, **kwargs)

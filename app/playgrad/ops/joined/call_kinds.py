@@ -184,7 +184,7 @@ def expect_same_value(a: Recording, b: Recording, taker: CallKind, first: CallKi
                 hint="Convert one of them with cast().",
             )
         if x.shape != y.shape:
-            texts = [shape_text(("calls", *spec.shape[1:])) for spec in (x, y)]
+            texts = [shape_text(spec.shape) for spec in (x, y)]
             raise ShapeError(
                 f"{where}, which return the shapes {texts[0]} and {texts[1]}.", source=a.source
             )

@@ -79,6 +79,11 @@ class Fold:
         """The name of its function."""
         return getattr(self.function, "__name__", type(self.function).__name__).strip("<>")
 
+    @property
+    def shape(self) -> tuple[None, None, int]:
+        """The shape (samples, calls, columns) of its arrays, for ``model.build``."""
+        return (None, None, COLUMNS + max((kind.width for kind in self.kinds), default=0))
+
     def read(self, samples: Iterable[Any]) -> Array:
         """Return the calls of ``samples`` as an array.
 
@@ -94,7 +99,8 @@ class Fold:
                 value of a batched function.
             DTypeError: an argument of a batched function cannot become a number.
         """
-        readings, roots = [], []
+        readings: list[Reading] = []
+        roots: list[int] = []
         outer = CURRENT.reading
         try:
             for sample in samples:
@@ -139,8 +145,8 @@ class Fold:
         calls = SMALLEST
         while calls < counts.max(initial=0):
             calls *= 2
-        width = max((kind.width for kind in self.kinds), default=0)
-        table = np.zeros((len(readings) * calls, COLUMNS + width), np.int32)
+        columns = self.shape[-1]
+        table = np.zeros((len(readings) * calls, columns), np.int32)
         starts = np.arange(len(readings)) * calls
         rows = np.repeat(starts, counts) + _within(counts)
         codes = np.asarray([kind.code for kind in self.kinds], np.int32)
@@ -151,7 +157,7 @@ class Fold:
         lengths = np.asarray([n for reading in readings for n in reading.lengths], np.int64)
         numbers = [number for reading in readings for number in reading.numbers]
         table[np.repeat(rows, lengths), COLUMNS + _within(lengths)] = numbers
-        return table.reshape(len(readings), calls, COLUMNS + width)
+        return table.reshape(len(readings), calls, columns)
 
     def __call__(self, table: Any, *inputs: Any, name: str | None = None) -> Any:
         """Return the results of samples that `read` has read.

@@ -142,8 +142,8 @@ class Layout:
             )
         for number, kind in enumerate(self.kinds):
             taken = [place for place, form in enumerate(kind.arguments) if form[0] == "value"]
-            of_kind = np.flatnonzero(numbers == number) if taken else ()
-            for place in taken if len(of_kind) else ():
+            of_kind = np.flatnonzero(numbers == number)
+            for place in taken if len(of_kind) else []:
                 wanted = types[kind.arguments[place][1]]
                 expect_earlier(calls, numbers, of_kind, kind.columns[place], types, wanted)
         return calls

@@ -47,8 +47,8 @@ def expect_rows_apart(label: str, text: str, recording: Recording) -> None:
                 alike = [np.repeat(array[row : row + 1], _ROWS, axis=0) for array in arrays[:count]]
                 for a, b in zip(together, run([*alike, *arrays[count:]]), strict=True):
                     if not _close(a[row], b[row]):
-                        raise _Mixed
-    except _Mixed:
+                        raise _MixedError
+    except _MixedError:
         raise GraphError(
             f"the batched function {label}() mixes the rows of several calls, so that its results "
             "would depend on which calls are joined.",
@@ -59,7 +59,7 @@ def expect_rows_apart(label: str, text: str, recording: Recording) -> None:
         return  # it refuses made-up numbers; what samples have is checked when they are computed
 
 
-class _Mixed(Exception):
+class _MixedError(Exception):
     """A row depends on another."""
 
 

@@ -134,12 +134,14 @@ def _calls_of_sample(calls: Calls) -> int:
 
 
 def bucket(count: int) -> int:
-    """Return the number of rows that ``count`` calls are computed with: 4, 6, 8, 12, 16, 24, ...
+    """Return the number of rows that ``count`` calls are computed with: 8, 16, 24, 32, 48, 64, ...
 
-    A product of few rows takes another way through a BLAS, with other last bits, so that there are
-    at least 4.
+    Few numbers of rows mean few functions to prepare. And where a BLAS computes rows in groups of
+    at most 8, as OpenBLAS does, a row has the same bits however many calls are joined.
     """
-    size = 4
+    if count <= 8:
+        return 8
+    size = 16
     while size < count:
         size = size * 3 // 2 if size & (size - 1) == 0 else size * 4 // 3
     return size

@@ -184,6 +184,7 @@ def test_a_model_learns_trees_and_predicts_larger_ones(device: str) -> None:
     model.compile(pg.optim.Adam(0.1), loss="mse", device=device)
     history = model.fit(tables, y, batch_size=32, epochs=30, verbose=0)
     assert history.history["loss"][-1] < 1e-3
+    assert list(model.named_variables) == ["embedding_1/embeddings"]
     large = [_without_labels(tree) for tree in forest(random, 9, 40)]
     predicted = model.predict(model.fold.read(large))
     np.testing.assert_allclose(predicted[:, 0], [sum_of(tree) for tree in large], atol=1.5)

@@ -229,14 +229,17 @@ class SubclassedNetwork(TrainableNetwork):
         for _, each in attributes(self, tuple(KINDS)):
             tracked += each.layers if isinstance(each, Network) else [each]
         if self._structure is not None:
-            called = [*self._structure.layers, *self._within_functions]
+            called = self.called_layers()
             tracked = [layer for layer in tracked if layer in called] + called
         return list(dict.fromkeys(layer for layer in tracked if layer is not self._own))
+
+    def called_layers(self) -> list[Layer]:
+        return [*self._within_functions, *self.structure.layers]
 
     def layers_in_order(self) -> list[Layer]:
         if not self.is_subclassed:
             return super().layers_in_order()
-        called = {*self.structure.layers, *self._within_functions}
+        called = set(self.called_layers())
         own = [] if self._own is None else [self._own]
         return own + [layer for layer in self.layers if layer in called]
 

@@ -34,6 +34,7 @@ def value_of(tree):
 
 
 words, gates, answer = nn.Embedding(2, 2 * UNITS), nn.Dense(5 * UNITS), nn.Dense(2)
+layers = (words, gates, answer)
 optimizer = pg.optim.Adam(0.01)
 loss_of = nn.SparseCategoricalCrossentropy(from_logits=True, reduction="none")
 
@@ -47,7 +48,8 @@ def leaf(value):
 @pg.batched
 def node(left, right, operator, value):
     """State, scores and the loss of the whole tree, from what its two children returned."""
-    (h_left, c_left), (h_right, c_right) = (pg.split(child[0], 2, axis=1) for child in (left, right))
+    h_left, c_left = pg.split(left[0], 2, axis=1)
+    h_right, c_right = pg.split(right[0], 2, axis=1)
     inputs = pg.concat([h_left, h_right, pg.one_hot(operator, 3)], axis=1)
     i, f_left, f_right, o, g = pg.split(gates(inputs), 5, axis=1)
     kept = pg.sigmoid(f_left) * c_left + pg.sigmoid(f_right) * c_right
@@ -71,7 +73,7 @@ fold = pg.Fold(read)
 @pg.function
 def train(trees):
     loss = pg.mean(fold(trees)[2])
-    optimizer.minimize(loss, [v for each in (words, gates, answer) for v in each.variables.values()])
+    optimizer.minimize(loss, [v for each in layers for v in each.variables.values()])
     return loss
 
 

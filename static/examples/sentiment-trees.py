@@ -4,7 +4,7 @@
 with "not". The reviews are made up, and come as trees. A tree-LSTM
 (Tai et al. 2015) gives each phrase a state, from the states of its
 two parts. `pg.Fold` computes equal steps of all trees together.
-Expect 94% accuracy on longer reviews than those it was trained with;
+Expect 95% accuracy on longer reviews than those it was trained with;
 a network that only counts the words reaches 55%.
 """
 
@@ -22,17 +22,16 @@ random = np.random.default_rng(0)
 def review(words):
     """Return a random tree of about so many words, and its score from -2 to 2."""
     if words < 2:
-        word = str(random.choice(list(SCORES)))
-        return word, SCORES[word]
+        return (word := str(random.choice(list(SCORES)))), SCORES[word]
     if words < 3 or random.random() < 0.25:
         tree, score = review(words - 1)
         word, change = (("not", -1), ("very", 2))[random.integers(2)]
         return (word, tree), int(np.clip(change * score, -2, 2))
     first = int(random.integers(1, words - 1))
     (a, before), (b, after) = review(first), review(words - 1 - first)
-    if random.random() < 0.5:
-        return (a, ("but", b)), after or before
-    return (a, ("and", b)), int(np.clip(before + after, -2, 2))
+    scores = {"but": after or before, "and": int(np.clip(before + after, -2, 2))}
+    word = "but" if random.random() < 0.5 else "and"
+    return (a, (word, b)), scores[word]
 
 
 def words_of(tree):
@@ -42,8 +41,8 @@ def words_of(tree):
 class TreeLSTM(pg.Model):
     def __init__(self):
         super().__init__()
-        self.words = nn.Embedding(len(WORDS), 2 * UNITS)
-        self.gates, self.classes = nn.Dense(5 * UNITS), nn.Dense(3)
+        self.words, self.gates = nn.Embedding(len(WORDS), 2 * UNITS), nn.Dense(5 * UNITS)
+        self.classes = nn.Dense(3, activation="softmax")
         self.fold = pg.Fold(self.read)
 
     @pg.batched
@@ -70,15 +69,14 @@ class TreeLSTM(pg.Model):
 
 def reviews(count, longest):
     """Return trees, how often each word occurs in them, and classes: negative, mixed, positive."""
-    pairs = [review(int(random.integers(2, longest + 1))) for _ in range(count)]
-    counts = [[words_of(tree).count(word) for word in WORDS] for tree, _ in pairs]
-    classes = np.array([np.sign(score) + 1 for _, score in pairs])
-    return [tree for tree, _ in pairs], np.array(counts), classes
+    sizes = random.integers(2, longest + 1, count)
+    trees, scores = zip(*map(review, sizes), strict=True)
+    counts = [[words_of(tree).count(word) for word in WORDS] for tree in trees]
+    return trees, np.array(counts), np.sign(scores) + 1
 
 
 def trained(model, x, y, **options):
-    loss = nn.SparseCategoricalCrossentropy(from_logits=True)
-    model.compile(pg.optim.Adam(0.01), loss=loss, metrics=["accuracy"])
+    model.compile(pg.optim.Adam(0.01), "sparse_categorical_crossentropy", ["accuracy"])
     model.fit(x, y, batch_size=50, **options)
 
 
@@ -89,9 +87,8 @@ model.build(model.fold.shape, "int32")  # trees of any size
 trained(model, x, y, epochs=12, validation_data=(new_x, new_y))
 print(f"accuracy of the trees {model.evaluate(new_x, new_y, verbose=0)[1]:.1%}")
 
-bag = pg.Sequential([pg.Input((len(WORDS),)), nn.Dense(3)])
+bag = pg.Sequential([pg.Input((len(WORDS),)), nn.Dense(3, activation="softmax")])
 trained(bag, counts, y, epochs=20, verbose=0)
 print(f"accuracy of counted words {bag.evaluate(new_counts, new_y, verbose=0)[1]:.1%}")
 
-for tree, scores in zip(new_trees[:5], model.predict(new_x[:5])):
-    print(("negative:", "mixed:", "positive:")[scores.argmax()], *words_of(tree))
+print(*words_of(new_trees[0]), model.predict(new_x[:1]).round(2)[0])

@@ -95,19 +95,19 @@ def modules(picture: Picture, trained: Trained) -> None:
     model, side = trained["model"], trained["SIDE"]
     words = trained["WORDS"]
     while True:
-        features, truth = trained["pictures"](1)
+        features, truth = trained["picture"]()
         found = trained["fields"](("and", "circle", ("beside", "red")), truth)
-        if found.any() and truth.any(axis=2).sum() == 6:
+        if found.any() and truth.any(axis=1).sum() == 6:
             break
     with pg.GradientTape():
-        x = pg.constant(features.astype(np.float32))
+        x = pg.constant(features[None].astype(np.float32))
         red, circle = model.find(x, "red"), model.find(x, "circle")
         beside = model.beside(red)
         maps = [red, circle, beside, model.both(circle, beside)]
         values = [each.numpy()[0] for each in maps]
     colours = {"red": RED, "green": TEAL, "blue": BLUE}
     _grid(picture, 14, 52, 30, side, lambda _: "#1b2528")
-    for field, holds in enumerate(truth[0]):
+    for field, holds in enumerate(truth):
         named = [word for word, yes in zip(words, holds, strict=True) if yes]
         if named:
             x, y = 29 + 32 * (field % side), 67 + 32 * (field // side)
@@ -135,8 +135,8 @@ def _grid(
 def _shape(picture: Picture, x: float, y: float, word: str, colour: str) -> None:
     if word == "circle":
         picture.circle(x, y, 9, colour)
-    elif word == "square":
-        picture.rect(x - 8, y - 8, 16, 16, colour, radius=2)
+    elif word == "ring":
+        picture.circle(x, y, 7, GROUND, stroke=colour, width=4)
     else:
         picture.line([(x - 8, y - 8), (x + 8, y + 8)], colour, width=5)
         picture.line([(x - 8, y + 8), (x + 8, y - 8)], colour, width=5)

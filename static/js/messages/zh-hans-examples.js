@@ -135,7 +135,7 @@ export const EXAMPLES = {
   "module-networks": {
     title: "为每个问题重新拼装的网络",
     description:
-      "“圆的旁边有红色的吗？”变成一个小程序 exists(red and beside(circle))，其中的函数是有各自权重的网络（神经模块网络，Andreas 等，2016）。它们只从“是”与“否”中学会什么是红色，什么是旁边。`pg.Fold` 把所有问题中相同的模块合并计算。新问题的回答应有 95% 正确；程序比训练中的任何一个都长时，应有 85% 正确。",
+      "“圆旁边有红色的吗？”变成一个小程序，其中的函数是各有权重的网络（神经模块网络，Andreas 等，2016）。它们只从“是”与“否”学会什么是红色和旁边。`pg.Fold` 合并计算相同的模块。新问题应答对 95%，更长的程序为 90%。",
   },
   "noise-before-a-classifier": {
     title: "把一个训练好的网络接在另一个之前",
@@ -165,7 +165,7 @@ export const EXAMPLES = {
   "sentiment-trees": {
     title: "沿语法结构读评论的树形 LSTM",
     description:
-      "“(not (very good)) but (fine and great)”是在称赞，虽然它以 not 开头。评论是编造的，写成树的形式。树形 LSTM（Tai 等，2015）由两个部分的状态得到每个短语的状态。`pg.Fold` 把所有树中相同的步骤合并计算。在比训练时更长的评论上准确率应达到 94%；只数单词的网络为 55%。",
+      "“(not (very good)) but (fine and great)”是在称赞，虽然它以 not 开头。评论是编造的，写成树的形式。树形 LSTM（Tai 等，2015）由两个部分的状态得到每个短语的状态。`pg.Fold` 把所有树中相同的步骤合并计算。在比训练时更长的评论上准确率应达到 95%；只数单词的网络为 55%。",
   },
   "small-resnet": {
     title: "识别数字的小型残差网络",
@@ -388,15 +388,27 @@ export const TEXTS = {
   "accuracy {right.mean():.1%}": "准确率 {right.mean():.1%}",
   "{1000 * together:.2f} ms a tree, {1000 * alone:.2f} ms one by one: {alone / together:.0f}x":
     "每棵树 {1000 * together:.2f} ms，逐棵计算 {1000 * alone:.2f} ms：{alone / together:.0f} 倍",
+  // mnist-cnn, mnist-mlp
+  "add one grey channel": "加一个灰度通道",
+  "8 filters of 5 x 5 pixels": "8 个 5 x 5 像素的滤波器",
+  "16 filters over 8 channels": "16 个滤波器，跨 8 个通道",
+  "Decay the learning rate to a tenth in one epoch (938 batches of 64).":
+    "学习率在一轮之内降到十分之一（938 个批次，每批 64 个样本）。",
+  "Images of 28 x 28 bytes, and their labels: the digits 0 to 9.":
+    "28 x 28 字节的图像，以及它们的标签：数字 0 到 9。",
+  "bytes to numbers from 0 to 1": "把字节变成 0 到 1 的数",
+  "28 x 28 pixels to 784 inputs": "28 x 28 个像素变成 784 个输入",
+  "try 32 or 512 units": "试试 32 或 512 个单元",
+  "a score for each digit": "每个数字一个得分",
   // module-networks
-  "Return noisy features of each of 3 x 3 fields, and which words hold there (none if empty).":
-    "返回 3 x 3 个格子各自带噪声的特征，以及哪些词对它成立（空格子没有）。",
+  "Return noisy features of each of 3 x 3 fields, and which words hold there: none if empty.":
+    "返回 3 x 3 个格子各自带噪声的特征，以及哪些词对它成立：空格子没有。",
   'Return a random program: a word, ("beside", program) or ("and", program, program).':
     '返回一个随机的程序：一个词、("beside", 程序) 或 ("and", 程序, 程序)。',
   "Return the fields that a program finds, by the truth about the picture.":
     "按图片的真实内容，返回程序找到的格子。",
-  "Return programs, pictures and answers, as many of them yes as no.":
-    "返回程序、图片和回答，“是”与“否”一样多。",
+  "Return programs, pictures, and whether there is a field that the program finds.":
+    "返回程序、图片，以及程序能否找到格子。",
   "accuracy {(answers == y).mean():.1%} with programs of depth {depth}":
     "深度为 {depth} 的程序：准确率 {(answers == y).mean():.1%}",
   // noise-before-a-classifier

@@ -14,7 +14,7 @@ import numpy as np
 import playgrad as pg
 from playgrad import nn
 
-SIDE, FEATURES, WORDS = 3, 12, ["red", "green", "blue", "circle", "ring", "cross"]
+SIDE, FEATURES, WORDS = 3, 12, ["red", "green", "blue", "circle", "hoop", "cross"]
 random = np.random.default_rng(0)
 looks = random.normal(size=(len(WORDS), FEATURES))
 places = np.stack(np.divmod(np.arange(SIDE * SIDE), SIDE), axis=1)

@@ -30,8 +30,7 @@ def review(words):
     first = int(random.integers(1, words - 1))
     (a, before), (b, after) = review(first), review(words - 1 - first)
     scores = {"but": after or before, "and": int(np.clip(before + after, -2, 2))}
-    word = "but" if random.random() < 0.5 else "and"
-    return (a, (word, b)), scores[word]
+    return (a, ((word := str(random.choice(list(scores)))), b)), scores[word]
 
 
 def words_of(tree):

@@ -135,7 +135,7 @@ def _grid(
 def _shape(picture: Picture, x: float, y: float, word: str, colour: str) -> None:
     if word == "circle":
         picture.circle(x, y, 9, colour)
-    elif word == "ring":
+    elif word == "hoop":
         picture.circle(x, y, 7, GROUND, stroke=colour, width=4)
     else:
         picture.line([(x - 8, y - 8), (x + 8, y + 8)], colour, width=5)

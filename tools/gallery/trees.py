@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import playgrad as pg
+from playgrad.ops import constant
 from tools.gallery.drawing import BLUE, GROUND, MUTED, RED, TEAL, TEXT, Picture
 from tools.gallery.trained import Trained, paints
 
@@ -75,7 +76,7 @@ def logic(picture: Picture, trained: Trained) -> None:
 def sentiment(picture: Picture, trained: Trained) -> None:
     """A review as a tree: what the network thinks of each phrase, and its words."""
     tree = (("not", ("very", "good")), ("but", ("fine", ("and", "great"))))
-    places, lines = placed(tree, lambda tree: () if isinstance(tree, str) else tree, 262, 40)
+    places, lines = placed(tree, lambda tree: () if isinstance(tree, str) else tree, 280, 38)
     model = trained["model"]
     scores = model.predict(model.fold.read([each[2] for each in places]))
     for (x, y, _), (below, down, _) in lines:
@@ -83,8 +84,8 @@ def sentiment(picture: Picture, trained: Trained) -> None:
     for (x, y, subtree), score in zip(places, scores, strict=True):
         colour = (RED, GREY, TEAL)[int(score.argmax())]
         if isinstance(subtree, str):
-            picture.rect(x - 20, y - 11, 40, 22, GROUND, radius=11, stroke=colour)
-            picture.text(x, y, subtree, TEXT, size=14)
+            picture.rect(x - 18, y - 10, 36, 20, GROUND, radius=10, stroke=colour)
+            picture.text(x, y, subtree, TEXT, size=12)
         else:
             picture.circle(x, y, 9, colour)
 
@@ -100,7 +101,7 @@ def modules(picture: Picture, trained: Trained) -> None:
         if found.any() and truth.any(axis=1).sum() == 6:
             break
     with pg.GradientTape():
-        x = pg.constant(features[None].astype(np.float32))
+        x = constant(features[None].astype(np.float32))
         red, circle = model.find(x, "red"), model.find(x, "circle")
         beside = model.beside(red)
         maps = [red, circle, beside, model.both(circle, beside)]
@@ -120,7 +121,7 @@ def modules(picture: Picture, trained: Trained) -> None:
         spots, values, ("red", "circle", "beside", "and"), strict=True
     ):
         shades = [f"rgba(45,196,164,{0.12 + 0.88 * float(v):.2f})" for v in value]
-        _grid(picture, left, top, 12, side, lambda field, shades=shades: shades[field])
+        _grid(picture, left, top, 12, side, shades.__getitem__)
         picture.text(left + 19, top + 52, name, TEXT, size=14)
 
 

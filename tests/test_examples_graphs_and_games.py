@@ -66,6 +66,18 @@ def test_logic_trees_are_classified(capsys: pytest.CaptureFixture[str]) -> None:
     assert number(out, r": (\d+)x$") > 0
 
 
+def test_module_networks_answer_questions(capsys: pytest.CaptureFixture[str]) -> None:
+    out = output(capsys, "module-networks", "--device", "cpu", "--epochs", "4")
+    assert number(out, r"^accuracy ([\d.]+)% with programs of depth 2") > 75
+    assert number(out, r"^accuracy ([\d.]+)% with programs of depth 3") > 65
+
+
+def test_sentiment_trees_gain_from_grammar(capsys: pytest.CaptureFixture[str]) -> None:
+    out = output(capsys, "sentiment-trees", "--device", "cpu", "--epochs", "5")
+    counted = number(out, r"^accuracy of counted words ([\d.]+)%")
+    assert number(out, r"^accuracy of the trees ([\d.]+)%") > max(80, counted + 15)
+
+
 def test_sampled_neighbours_improve_accuracy(capsys: pytest.CaptureFixture[str]) -> None:
     out = output(capsys, "sampled-neighbours", "--device", "cpu")
     without = number(out, r"^accuracy without neighbours ([\d.]+)%")

@@ -44,8 +44,7 @@ class SubclassedNetwork(TrainableNetwork):
     without_call = False
     _own: ModelWeights | None = None
     _within_functions: Sequence[Layer] = ()
-    """Layers that are called in functions of batched calls or loops, whose operations the graph has
-    in another form."""
+    """Layers that are called in functions of joined calls only."""
     _arrange: Callable[[Sequence[Any]], Any]
 
     @property

@@ -23,7 +23,7 @@ from playgrad.ops.arrays.fill import zeros_like
 from playgrad.ops.control.recording import Recording, inputs_like
 from playgrad.ops.control.subgraph import from_text, to_text
 from playgrad.ops.core.samples import floats
-from playgrad.ops.joined.layout import Kind, Layout
+from playgrad.ops.joined.layout import JoinedKind, Layout
 from playgrad.ops.joined.rows import (
     Values,
     arguments_of,
@@ -77,7 +77,7 @@ def _differentiated(function: str, specs: tuple[TensorSpec, ...]) -> str:
     return to_text(Recording([*inputs, *seeds], None, results, nodes, [], "", None), [])
 
 
-def _specs(layout: Layout, kind: Kind, rows: int | None) -> list[TensorSpec]:
+def _specs(layout: Layout, kind: JoinedKind, rows: int | None) -> list[TensorSpec]:
     return [*layout.argument_specs(kind, rows), *layout.capture_specs(kind)]
 
 
@@ -160,7 +160,7 @@ def _floating(array: Array) -> bool:
 
 def _add(
     layout: Layout,
-    kind: Kind,
+    kind: JoinedKind,
     calls: Calls,
     rows: Array,
     found: Sequence[Array],

@@ -1,186 +1,21 @@
-"""``batched``: functions whose calls are joined, and how a `Fold` notes the calls of one sample."""
+"""``batched``: functions whose calls are joined."""
 
 from __future__ import annotations
 
 import functools
 import inspect
-import threading
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from playgrad.dtypes import default_dtype
-from playgrad.errors import DTypeError, GraphError
+from playgrad.errors import GraphError
 from playgrad.graph.tensor import Tensor
 from playgrad.ops.core.build import as_tensor
-from playgrad.ops.joined.rows import encoded
-
-if TYPE_CHECKING:
-    from playgrad.ops.joined.call_kinds import CallKind, CallKinds
-
-_FIXED = (bool, str, type(None))
-_VALUE = ("value",)
-_INT = ("number", "int32", ())
-_FLOAT = ("number", "float32", ())
-_LIMIT = 1 << 31
+from playgrad.ops.joined.reading import CURRENT, FIXED, FoldInput, FoldValue
 
 
-class FoldValue:
-    """The value of a call that a `Fold` has noted. It is passed to other batched functions.
-
-    Attributes:
-        reading: the reading of the sample that it belongs to.
-        row: the number of the call in its sample.
-        depth: how many calls must have been computed before, at least.
-        kind: the kind of the call.
-    """
-
-    __slots__ = ("depth", "kind", "reading", "row")
-
-    def __init__(self, reading: Reading, row: int, depth: int, kind: CallKind) -> None:
-        self.reading = reading
-        self.row = row
-        self.depth = depth
-        self.kind = kind
-
-    def __repr__(self) -> str:
-        return f"<value of {self.kind.label}(), call {self.row}>"
-
-    def __bool__(self) -> bool:
-        raise GraphError(
-            f"the value of {self.kind.label}() is computed later, so Python cannot branch on it.",
-            hint="Use pg.where(condition, a, b) in a batched function.",
-        )
-
-
-class FoldInput:
-    """Stands for an input of a `Fold` while samples are read: a row for each sample."""
-
-    __slots__ = ("form", "reading")
-
-    def __init__(self, reading: Reading, number: int) -> None:
-        self.reading = reading
-        self.form = ("input", number)
-
-
-class Reading:
-    """Notes the calls of one sample.
-
-    Args:
-        kinds: the kinds of calls, to which new ones are added.
-        inputs: the number of inputs of a sample.
-        max_depth, max_calls: bounds, beyond which a call is an error.
-
-    Attributes:
-        kinds_of, depths: the number of the kind, and the depth, of each call.
-        lengths: how many of ``numbers`` belong to each call.
-        numbers: the arguments of all calls: rows of values, and bits of numbers.
-    """
-
-    def __init__(self, kinds: CallKinds, inputs: int, max_depth: int, max_calls: int) -> None:
-        self.kinds = kinds
-        self.inputs = [FoldInput(self, number) for number in range(inputs)]
-        self.max_depth, self.max_calls = max_depth, max_calls
-        self.kinds_of: list[int] = []
-        self.depths: list[int] = []
-        self.lengths: list[int] = []
-        self.numbers: list[int] = []
-
-    def call(self, function: Batched, args: Sequence[Any]) -> FoldValue:
-        """Note a call and return its value.
-
-        Raises:
-            GraphError: there are too many calls, they are too deep, a value belongs to another
-                reading, or no argument has rows.
-            DTypeError: an argument cannot become a number.
-        """
-        before = len(self.numbers)
-        forms: list[Any] = []
-        producers: list[int] = []
-        depth = -1
-        for arg in args:
-            kind = type(arg)
-            if kind is FoldValue:
-                if arg.reading is not self:
-                    self._refuse(function)
-                depth = max(depth, arg.depth)
-                producers.append(arg.kind.number)
-                self.numbers.append(arg.row)
-                forms.append(_VALUE)
-            elif kind is int and -_LIMIT <= arg < _LIMIT:
-                self.numbers.append(arg)
-                forms.append(_INT)
-            elif kind is FoldInput:
-                if arg.reading is not self:
-                    self._refuse(function)
-                forms.append(arg.form)
-            elif kind in _FIXED:
-                forms.append(("fixed", arg))
-            else:
-                forms.append(self._noted(function, arg))
-        of_call = self.kinds.kind(function, tuple(forms), tuple(producers))
-        row, depth = len(self.kinds_of), depth + 1
-        if depth > self.max_depth or row >= self.max_calls:
-            raise _too_large(function, self)
-        self.kinds_of.append(of_call.number)
-        self.depths.append(depth)
-        self.lengths.append(len(self.numbers) - before)
-        return FoldValue(self, row, depth, of_call)
-
-    def _noted(self, function: Batched, value: Any) -> tuple[Any, ...]:
-        """Note a number or an array, and return its form."""
-        if isinstance(value, Tensor):
-            raise GraphError(
-                f"{function.label}() got the tensor '{value.name}' while samples are read.",
-                hint="Pass it as an input of the Fold, with a row for each sample, or use it in "
-                "the function itself, where it is the same for all calls.",
-            )
-        if isinstance(value, float):
-            self.numbers.append(int(encoded(np.asarray(value, np.float32))[0]))
-            return _FLOAT
-        try:
-            array = np.asarray(value)
-            dtype = default_dtype(array)
-            converted = array.astype(dtype)
-        except (DTypeError, ValueError, TypeError):
-            raise DTypeError(
-                f"{function.label}() got {type(value).__name__} {value!r:.60}, which is neither a "
-                "number or an array nor the value of a batched function.",
-                hint="Strings, bools and None are passed as they are.",
-            ) from None
-        if dtype in ("int32", "uint32") and not np.array_equal(converted, array):
-            raise DTypeError(f"{function.label}() got {value!r:.60}, which does not fit {dtype}.")
-        self.numbers.extend(encoded(converted).tolist())
-        return ("number", dtype, array.shape)
-
-    def _refuse(self, function: Batched) -> None:
-        raise GraphError(
-            f"{function.label}() got a value of another sample, or of another Fold.",
-            hint="A value can only be used while the sample that it belongs to is read.",
-        )
-
-
-def _too_large(function: Batched, reading: Reading) -> GraphError:
-    depth = len(reading.kinds_of) < reading.max_calls
-    what = f"{reading.max_depth} calls deep" if depth else f"of {reading.max_calls:,} calls"
-    return GraphError(
-        f"{function.label}() is called in a sample that would be more than {what}.",
-        hint="Does the structure contain itself? If it is only large, pass "
-        f"pg.Fold(..., {'max_depth' if depth else 'max_calls'}=...).",
-    )
-
-
-class _Current(threading.local):
-    def __init__(self) -> None:
-        self.reading: Reading | None = None
-
-
-CURRENT = _Current()
-"""The reading of this thread's `Fold`, if there is one."""
-
-
-class Batched:
+class BatchedFunction:
     """A function of rows, whose calls a `Fold` joins; see `batched`.
 
     Attributes:
@@ -196,10 +31,10 @@ class Batched:
         self.label = function.__name__.strip("<>")
         self._signature: inspect.Signature | None = None
 
-    def __get__(self, instance: Any, owner: type | None = None) -> Batched:
+    def __get__(self, instance: Any, owner: type | None = None) -> BatchedFunction:
         if instance is None:
             return self
-        bound = Batched(self.function, instance)
+        bound = BatchedFunction(self.function, instance)
         vars(instance)[self.function.__name__] = bound  # found first from now on
         return bound
 
@@ -243,14 +78,14 @@ class Batched:
                 f"{self.label}() got a value of a Fold that no longer reads samples.",
                 hint="Use Fold.read, whose result has the values of all samples.",
             )
-        if isinstance(value, (*_FIXED, Tensor)) or not isinstance(
+        if isinstance(value, (*FIXED, Tensor)) or not isinstance(
             value, (int, float, list, np.ndarray, np.generic)
         ):
             return value
         return as_tensor(np.asarray(value)[None])
 
 
-def batched(function: Callable[..., Any]) -> Batched:
+def batched(function: Callable[..., Any]) -> BatchedFunction:
     """Make a function of rows one whose calls are joined.
 
     A tree, an expression or a small program is read by ordinary recursive Python that calls such
@@ -269,7 +104,7 @@ def batched(function: Callable[..., Any]) -> Batched:
             calls. It may be a method.
 
     Returns:
-        A `Batched`, to be called with values of other calls, numbers, arrays, strings, bools and
-        None.
+        A `BatchedFunction`, to be called with values of other calls, numbers, arrays, strings,
+        bools and None.
     """
-    return Batched(function)
+    return BatchedFunction(function)

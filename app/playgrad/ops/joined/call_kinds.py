@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 from zlib import crc32
 
 from playgrad.devices.kinds import kind_of
@@ -14,8 +14,18 @@ from playgrad.graph.spec import TensorSpec
 from playgrad.graph.tensor import specs_of
 from playgrad.ops.control.nested import flatten, rebuild, same_structure
 from playgrad.ops.control.recording import Recording, inputs_like, record
-from playgrad.ops.joined.batched import Batched
 from playgrad.ops.joined.layout import width_of
+
+
+class JoinedFunction(Protocol):
+    """A function of rows, which may be a method of ``owner``; ``label`` is its name."""
+
+    function: Callable[..., Any]
+    owner: Any
+    label: str
+
+    def compute(self, *args: Any) -> Any:
+        """Call the function itself."""
 
 
 @dataclass(eq=False)
@@ -32,7 +42,7 @@ class CallKind:
     """
 
     number: int
-    function: Batched
+    function: JoinedFunction
     forms: tuple[Any, ...]
     code: int
     producers: set[tuple[int, ...]] = field(default_factory=set)
@@ -72,7 +82,7 @@ class CallKinds:
         return iter(self._kinds.values())
 
     def kind(
-        self, function: Batched, forms: tuple[Any, ...], producers: tuple[int, ...]
+        self, function: JoinedFunction, forms: tuple[Any, ...], producers: tuple[int, ...]
     ) -> CallKind:
         """Return the kind of a call.
 
@@ -94,7 +104,7 @@ class CallKinds:
             kind.producers.add(producers)
         return kind
 
-    def _code(self, function: Batched, forms: tuple[Any, ...]) -> int:
+    def _code(self, function: JoinedFunction, forms: tuple[Any, ...]) -> int:
         """Return a number that stands for the kind, also in a later run of the program."""
         text = f"{function.function.__qualname__}{forms}"
         code, again = 0, 0

@@ -17,11 +17,11 @@ from playgrad.ops.control.nested import rebuild
 from playgrad.ops.control.recording import Recording
 from playgrad.ops.control.subgraph import to_text
 from playgrad.ops.core.build import as_tensor, graph_of, whole
-from playgrad.ops.joined.batched import CURRENT, FoldValue, Reading
 from playgrad.ops.joined.call_kinds import CallKind, CallKinds, expect_same_value, recorded
 from playgrad.ops.joined.joined_calls import JOINED_CALLS
-from playgrad.ops.joined.layout import Kind
+from playgrad.ops.joined.layout import JoinedKind
 from playgrad.ops.joined.mixing import expect_rows_apart
+from playgrad.ops.joined.reading import CURRENT, FoldValue, SampleReading
 from playgrad.ops.joined.table import COLUMNS, MAX_DEPTH
 from playgrad.ops.joined.uses import note_use
 
@@ -99,12 +99,12 @@ class Fold:
                 value of a batched function.
             DTypeError: an argument of a batched function cannot become a number.
         """
-        readings: list[Reading] = []
+        readings: list[SampleReading] = []
         roots: list[int] = []
         outer = CURRENT.reading
         try:
             for sample in samples:
-                reading = Reading(self.kinds, self.inputs, self.max_depth, self.max_calls)
+                reading = SampleReading(self.kinds, self.inputs, self.max_depth, self.max_calls)
                 CURRENT.reading = reading
                 roots.append(self._root(reading, sample, len(readings)))
                 readings.append(reading)
@@ -113,7 +113,7 @@ class Fold:
         self.latest = self._table(readings, roots)
         return self.latest
 
-    def _root(self, reading: Reading, sample: Any, place: int) -> int:
+    def _root(self, reading: SampleReading, sample: Any, place: int) -> int:
         """Return the number of the call whose value is the result of ``sample``."""
         try:
             root = self.function(sample, *reading.inputs)
@@ -139,7 +139,7 @@ class Fold:
         self._roots.add(root.kind.number)
         return root.row
 
-    def _table(self, readings: Sequence[Reading], roots: Sequence[int]) -> Array:
+    def _table(self, readings: Sequence[SampleReading], roots: Sequence[int]) -> Array:
         """Return the calls of all samples; see ops/joined/table.py."""
         counts = np.asarray([len(reading.kinds_of) for reading in readings], np.int64)
         calls = SMALLEST
@@ -239,11 +239,11 @@ class Fold:
 
 def _described(
     kinds: Sequence[CallKind], recordings: Sequence[Recording], captures: Sequence[Tensor]
-) -> list[Kind]:
+) -> list[JoinedKind]:
     """Return the kinds as attributes of the operation."""
     types: dict[Any, int] = {}
     places = {tensor: place for place, tensor in enumerate(captures)}
-    described: list[Kind] = []
+    described: list[JoinedKind] = []
     for kind, recording in zip(kinds, recordings, strict=True):
         form = (_structure(recording.result), tuple(specs_of(recording.outputs)))
         firsts = iter(kind.first_producers())
@@ -253,7 +253,7 @@ def _described(
             if form[0] != "fixed"
         ]
         described.append(
-            Kind(
+            JoinedKind(
                 kind.title,
                 kind.code,
                 to_text(recording, recording.captures),

@@ -18,7 +18,7 @@ from playgrad.ops.joined.table import COLUMNS, Calls, expect_earlier, joined_cal
 
 
 @dataclass(frozen=True)
-class Kind:
+class JoinedKind:
     """One function of rows, with how its arguments are found.
 
     Attributes:
@@ -67,7 +67,7 @@ class Layout:
     """
 
     def __init__(self, inputs: Sequence[TensorSpec], attrs: Attrs) -> None:
-        self.kinds = [Kind(**each) for each in attrs["kinds"]]
+        self.kinds = [JoinedKind(**each) for each in attrs["kinds"]]
         self.root: int = attrs["root"]
         count = 1 + attrs["inputs"]
         self.table, self.inputs = inputs[0], tuple(inputs[1:count])
@@ -107,7 +107,7 @@ class Layout:
         by_type = {kind.type: out for kind, out in zip(self.kinds, self.outputs, strict=True)}
         return [by_type[number] for number in sorted(by_type)]
 
-    def argument_specs(self, kind: Kind, rows: int | None) -> list[TensorSpec]:
+    def argument_specs(self, kind: JoinedKind, rows: int | None) -> list[TensorSpec]:
         """Return the specs of the arguments of ``kind`` for calls of ``rows``."""
         specs = []
         for form, *detail in kind.arguments:
@@ -119,11 +119,11 @@ class Layout:
                 specs.append((tuple(detail[1]), detail[0]))
         return [TensorSpec((rows, *shape), dtype) for shape, dtype in specs]
 
-    def capture_specs(self, kind: Kind) -> list[TensorSpec]:
+    def capture_specs(self, kind: JoinedKind) -> list[TensorSpec]:
         """Return the specs of the captured tensors that ``kind`` uses."""
         return [self.captures[place] for place in kind.captures]
 
-    def subgraph(self, kind: Kind, rows: int | None) -> Subgraph:
+    def subgraph(self, kind: JoinedKind, rows: int | None) -> Subgraph:
         """Return the operations of ``kind`` for ``rows`` calls; None for any number."""
         specs = (*self.argument_specs(kind, rows), *self.capture_specs(kind))
         return from_text(kind.function, specs)

@@ -11,7 +11,7 @@ import numpy as np
 from playgrad.graph.opdef import Array
 from playgrad.graph.spec import TensorSpec
 from playgrad.ops.control.subgraph import evaluator, from_text
-from playgrad.ops.joined.layout import Kind, Layout, width_of
+from playgrad.ops.joined.layout import JoinedKind, Layout, width_of
 from playgrad.ops.joined.table import Calls, Joined, bucket
 
 Values = list[list[Array]]
@@ -36,7 +36,12 @@ def sources(calls: Calls, column: int, rows: Array) -> Array:
 
 
 def arguments_of(
-    layout: Layout, kind: Kind, calls: Calls, rows: Array, values: Values, inputs: Sequence[Array]
+    layout: Layout,
+    kind: JoinedKind,
+    calls: Calls,
+    rows: Array,
+    values: Values,
+    inputs: Sequence[Array],
 ) -> list[Array]:
     """Return the arguments of the calls of ``kind`` in ``rows``, without the captured tensors."""
     taken: list[Array] = []

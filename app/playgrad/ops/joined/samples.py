@@ -17,7 +17,7 @@ from playgrad.ops.core.build import as_tensor
 from playgrad.ops.core.samples import floats
 from playgrad.ops.elementwise.activations import tanh
 from playgrad.ops.elementwise.definitions import add, mul
-from playgrad.ops.joined.layout import Kind
+from playgrad.ops.joined.layout import JoinedKind
 
 _LEAF, _NODE = 11, 7
 
@@ -38,8 +38,8 @@ def sample_attrs() -> Attrs:
             inputs = inputs_like(graph, "sample/", specs, "argument")
             texts.append(to_text(record(graph, "sample/", fn, inputs, inputs), captures))
     kinds = [
-        Kind("leaf", _LEAF, texts[0], [["number", "int32", []]], [0], 0),
-        Kind("node", _NODE, texts[1], [["value", 0], ["value", 0], ["input", 0]], [], 0),
+        JoinedKind("leaf", _LEAF, texts[0], [["number", "int32", []]], [0], 0),
+        JoinedKind("node", _NODE, texts[1], [["value", 0], ["value", 0], ["input", 0]], [], 0),
     ]
     return {"kinds": [kind.to_json() for kind in kinds], "inputs": 1, "root": 1}
 

@@ -69,7 +69,7 @@ def test_the_trees_of_a_program_without_a_model_are_drawn(playground: Playground
     assert ["|".join(row.split("\t")) for row in rows] == printed
     depths = playground.at("tree-depth")
     expect(depths).to_have_count(5)
-    expect(depths.last).to_have_text("Depth 0word × 12")
+    expect(depths.first.locator(".tree-bar")).to_have_attribute("title", "word × 12")
     depths.nth(3).hover()
     expect(depths.nth(3)).to_have_attribute("data-read", "")
 

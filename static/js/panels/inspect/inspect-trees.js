@@ -2,6 +2,7 @@ import { html, useState } from "../../../vendor/preact.js";
 import { treesView } from "../../engine/questions.js";
 import * as store from "../../state/store.js";
 import { sampleNumber } from "../../training/inspected-layer.js";
+import { count } from "../../words/format.js";
 import { t } from "../../words/locale.js";
 import { SampleSteps } from "./sample-steps.js";
 import { colourOf, ROW, TreeBoard } from "./tree-board.js";
@@ -51,7 +52,7 @@ function Joined({ view }) {
   const { kinds, joins, depths, steps, calls, size } = view;
   const total = kinds.reduce((sum, kind) => sum + kind.calls, 0);
   const most = Math.max(...joins.map((each) => each.calls));
-  const rows = Array.from({ length: depths }, (_, at) => depths - 1 - at);
+  const rows = Array.from({ length: depths }, (_, at) => at);
   return html`
     <p data-testid="trees-summary">${words.summary(total, view.samples, steps)}</p>
     <p class="hint">${words.about}
@@ -74,8 +75,9 @@ function Joined({ view }) {
               (
                 each,
                 at,
-              ) => html`<span key=${at} class="tree-bar" style=${{ "--kind": colourOf(each.kind), "--share": each.calls / most }}>
-              <span>${words.joined(kinds[each.kind].title, each.calls)}</span></span>`,
+              ) => html`<span key=${at} class="tree-bar" style=${{ "--kind": colourOf(each.kind), "--share": each.calls / most }}
+              title=${words.joined(kinds[each.kind].title, each.calls)}>
+              <span class="visually-hidden">${kinds[each.kind].title}</span> ${count(each.calls)}</span>`,
             )}
         </li>`,
       )}</ol>

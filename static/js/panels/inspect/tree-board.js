@@ -5,9 +5,9 @@ import { placed } from "./tree-places.js";
 /** @import { JoinedTrees } from "../../../engine/messages.js" */
 
 /** Pixels of a row, the same as in the bars beside it. */
-export const ROW = 40;
-const COLUMN = 40;
-const MARGIN = 26;
+export const ROW = 34;
+const COLUMN = 48;
+const MARGIN = 30;
 const COLOURS = 8;
 
 /** The colour of a kind. @param {number} kind */
@@ -24,7 +24,7 @@ export function TreeBoard({ view, depth, onDepth }) {
   const width = 2 * MARGIN + COLUMN * (columns - 1);
   const height = ROW * depths;
   const x = (/** @type {number} */ column) => MARGIN + COLUMN * column;
-  const y = (/** @type {number} */ of) => height - ROW * (of + 0.5);
+  const y = (/** @type {number} */ of) => ROW * (of + 0.5);
   return html`
     <div class="tree-scroll" tabindex="0" role="img" aria-label=${words.picture(view.size, depths)} data-testid="tree-board">
       <svg width=${width} height=${height} viewBox=${`0 0 ${width} ${height}`} aria-hidden="true">
@@ -43,8 +43,8 @@ export function TreeBoard({ view, depth, onDepth }) {
           return html`<g key=${at} data-testid="tree-call" data-kind=${title} data-depth=${call.depth} data-result=${call.result ? "" : undefined}
             style=${{ "--kind": colourOf(call.kind) }} onPointerEnter=${() => onDepth(call.depth)}>
             <title>${words.call(title, call.depth, call.label)}</title>
-            <rect class="tree-call" x=${x(column) - 17} y=${y(call.depth) - 11} width="34" height="22" rx="11" />
-            <text x=${x(column)} y=${y(call.depth) + 4} text-anchor="middle">${text.length > 5 ? `${text.slice(0, 4)}…` : text}</text>
+            <rect class="tree-call" x=${x(column) - 21} y=${y(call.depth) - 11} width="42" height="22" rx="11" />
+            <text x=${x(column)} y=${y(call.depth) + 4} text-anchor="middle">${text.length > 6 ? `${text.slice(0, 5)}…` : text}</text>
           </g>`;
         })}
       </svg>

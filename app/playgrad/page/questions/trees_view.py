@@ -98,14 +98,15 @@ def _folds(workspace: Workspace) -> dict[str, Fold]:
 
 
 def _view(folds: dict[str, Fold], request: TreesQuestion) -> NoTrees | JoinedTrees:
+    wanted, number = request["fold"], request["sample"]
     read = {n: f for n, f in folds.items() if f.latest is not None and len(f.latest)}
     if not read:
         return {"shows": "none", "reason": "read" if folds else "fold", "seconds": 0.0}
-    name = request["fold"] if request["fold"] in read else next(iter(read))
+    name = wanted if wanted in read else next(iter(read))
     fold = read[name]
     table = fold.latest
     assert table is not None
-    sample = request["sample"] % len(table)
+    sample = number % len(table)
     all_joins, calls = joins(fold, table), calls_of_sample(fold, sample, table)
     totals: dict[str, int] = {kind.title: 0 for kind in fold.kinds}
     for join in all_joins:

@@ -66,6 +66,7 @@ def test_logic_trees_are_classified(capsys: pytest.CaptureFixture[str]) -> None:
     assert number(out, r": (\d+)x$") > 0
 
 
+@pytest.mark.slow
 def test_module_networks_answer_questions(capsys: pytest.CaptureFixture[str]) -> None:
     out = output(capsys, "module-networks", "--device", "cpu", "--epochs", "4")
     assert number(out, r"^accuracy ([\d.]+)% with programs of depth 2") > 75

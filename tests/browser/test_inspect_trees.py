@@ -74,7 +74,7 @@ def test_the_trees_of_a_program_without_a_model_are_drawn(playground: Playground
     expect(depths.nth(3)).to_have_attribute("data-read", "")
 
     calls = playground.at("tree-call")
-    assert calls.locator("text").all_inner_texts().count("2") == 1  # the word 2
+    assert calls.locator("text").all_text_contents().count("2") == 1  # the word 2
     result = playground.page.locator("[data-testid=tree-call][data-result]")
     assert result.get_attribute("data-kind") == "phrase"
     playground.at("sample-next").click()

@@ -190,6 +190,15 @@ def test_a_model_learns_trees_and_predicts_larger_ones(device: str) -> None:
     np.testing.assert_allclose(predicted[:, 0], [sum_of(tree) for tree in large], atol=1.5)
 
 
+def test_an_activity_regularizer_in_a_function_is_an_error() -> None:
+    model = Sums()
+    model.values.activity_regularizer = nn.L2(0.1)
+    table = model.fold.read([1, (2, 3)])
+    model.compile("sgd", "mse", device="cpu")
+    with pytest.raises(GraphError, match=r"cannot leave the batched function leaf\(\)"):
+        model.fit(table, np.ones((2, 1), np.float32), verbose=0)
+
+
 def _without_labels(tree: Any) -> Any:
     return tree if isinstance(tree, int) else tuple(map(_without_labels, tree[:2]))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -115,6 +116,15 @@ class CallKinds:
         return code
 
 
+class _Within(threading.local):
+    def __init__(self) -> None:
+        self.label: str | None = None
+
+
+WITHIN = _Within()
+"""The name of the batched function that this thread is recording, or None."""
+
+
 def recorded(graph: Graph, prefix: str, kind: CallKind, specs: Sequence[TensorSpec],
              structures: Sequence[Any]) -> Recording:  # fmt: skip
     """Call the function of ``kind`` with placeholders, and return what it adds to ``graph``.
@@ -137,7 +147,11 @@ def recorded(graph: Graph, prefix: str, kind: CallKind, specs: Sequence[TensorSp
             arguments.append(rebuild(like, [next(left) for _ in flatten(like)]))
         else:
             arguments.append(detail[0] if form == "fixed" else next(left))
-    recording = record(graph, prefix, kind.function.compute, arguments, inputs)
+    outer, WITHIN.label = WITHIN.label, kind.label
+    try:
+        recording = record(graph, prefix, kind.function.compute, arguments, inputs)
+    finally:
+        WITHIN.label = outer
     what = f"the batched function {kind.label}()"
     recording.forbid_writes(what, "Return the value, and assign it after the Fold.")
     for node in recording.nodes:

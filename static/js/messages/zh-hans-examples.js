@@ -410,7 +410,7 @@ export const TEXTS = {
   "Return programs, pictures, and whether there is a field that the program finds.":
     "返回程序、图片，以及程序能否找到格子。",
   "accuracy {(answers == y).mean():.1%} with programs of depth {depth}":
-    "深度为 {depth} 的程序：准确率 {(answers == y).mean():.1%}",
+    "准确率 {(answers == y).mean():.1%}，程序深度为 {depth}",
   // noise-before-a-classifier
   "accuracy on noisy digits: {alone:.0%}": "有噪声的数字上的准确率：{alone:.0%}",
   "Models are called like layers, and keep their weights.": "模型可以像层一样调用，权重保持不变。",

@@ -72,6 +72,19 @@ def test_molecules_are_told_apart_by_their_bonds(capsys: pytest.CaptureFixture[s
     assert error < 0.6 < 1 < number(out, r"^error without the kinds of bonds ([\d.]+)"), out
 
 
+@pytest.mark.slow
+def test_module_networks_answer_questions(capsys: pytest.CaptureFixture[str]) -> None:
+    out = output(capsys, "module-networks", "--device", "cpu", "--epochs", "4")
+    assert number(out, r"^accuracy ([\d.]+)% with programs of depth 2") > 75
+    assert number(out, r"^accuracy ([\d.]+)% with programs of depth 3") > 65
+
+
+def test_sentiment_trees_gain_from_grammar(capsys: pytest.CaptureFixture[str]) -> None:
+    out = output(capsys, "sentiment-trees", "--device", "cpu", "--epochs", "5")
+    counted = number(out, r"^accuracy of counted words ([\d.]+)%")
+    assert number(out, r"^accuracy of the trees ([\d.]+)%") > max(80, counted + 15)
+
+
 def test_sampled_neighbours_improve_accuracy(capsys: pytest.CaptureFixture[str]) -> None:
     out = output(capsys, "sampled-neighbours", "--device", "cpu")
     without = number(out, r"^accuracy without neighbours ([\d.]+)%")

@@ -77,6 +77,8 @@ from playgrad.ops import *  # noqa: F403 - the operations are the library's voca
 from playgrad.ops import __all__ as _operations
 from playgrad.ops.custom.register_op import register_op
 from playgrad.ops.expression import expr
+from playgrad.ops.joined.batched import batched
+from playgrad.ops.joined.fold import Fold
 from playgrad.parallel.ray_cluster import Ray
 from playgrad.parallel.replicate import replicate
 from playgrad.runtime.session import Session
@@ -137,6 +139,7 @@ __all__ = [
     "DeviceLostError",
     "Distiller",
     "FeedError",
+    "Fold",
     "GradientTape",
     "Graph",
     "GraphError",
@@ -163,6 +166,7 @@ __all__ = [
     "Tensor",
     "Trace",
     "UnsupportedOpError",
+    "batched",
     "between",
     "check_op",
     "cluster",

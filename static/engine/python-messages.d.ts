@@ -64,7 +64,8 @@ export type Question =
   | {kind: "shrink_next"} & ShrinkNextQuestion
   | {kind: "shrink_report"} & ShrunkQuestion
   | {kind: "shrink_tune"} & ShrinkChoice
-  | {kind: "task_view"} & TaskQuestion;
+  | {kind: "task_view"} & TaskQuestion
+  | {kind: "trees"} & TreesQuestion;
 export interface Answers {
   attention: AttentionView;
   complete: Completion[];
@@ -97,6 +98,7 @@ export interface Answers {
   shrink_report: ShrunkReport;
   shrink_tune: ShrinkChoice;
   task_view: TaskView;
+  trees: TreesView;
 }
 export type AttentionLayer = {name: string, heads: number};
 /** `weights` (heads, queries, keys): float32, the first ones, of `total`; tokens: at the positions, if the sequence is that of the sample. */
@@ -166,6 +168,10 @@ export type ImportQuestion = {name: string, payload?: Uint8Array, matching?: Rec
 export type Imported = {names: string[], matching: Matching | null};
 /** `number`: null for a drawing; `tested`: see `SampleNumber`; `outputs`: probabilities if there are any; `before`: without edits, with all units as they are. */
 export type InspectedSample = {picture: SamplePicture | null, values: Uint8Array | null, low: number, high: number, whole: boolean, tokens: string[] | null, number: number | null, count: number, tested: boolean | null, target: number | null, outputs: number[], outputs_before: number[], decision: number | null, decision_before: number | null};
+/** `kind`: a place in `kinds`. */
+export type Joined = {depth: number, kind: number, calls: number};
+/** `joins`: the first ones of `steps`; `calls`: the first ones of the sample's `size`. */
+export type JoinedTrees = {shows: "trees", folds: string[], fold: string, samples: number, sample: number, kinds: TreeKind[], joins: Joined[], steps: number, depths: number, calls: TreeCall[], size: number, seconds: number};
 /** The answer to a question about kernels: the field that was asked for is not null. */
 export type KernelBench = {opened: OpenedBench | null, report: KernelReport | null, times: KernelTimes | null, problem: Unavailable | null};
 /** `samples`: "step", "run", "normal", "zeros", "large" or "contract 3"; `others`: samples of the op contract with another kernel; `error`: of the compiler, about a line. */
@@ -221,6 +227,8 @@ export type NoSampleView = {shows: "none", reason: NoSamples, seconds: number};
 export type NoSamples = "restored" | "data" | "program" | "loss" | "targets" | "outputs" | "layers";
 /** `unknown`: the model was restored, without its data. */
 export type NoTask = {shows: "none" | "unknown", version: number, seconds: number};
+/** `fold`: the program has none; `read`: none has read samples. */
+export type NoTrees = {shows: "none", reason: "fold" | "read", seconds: number};
 export type NodeCommand = {family: string, workgroups: number[], nodes: string[], wgsl: string, length: number};
 /** The nodes that are drawn, and lines between them: pairs of their places in ``numbers``. `numbers`: int32; `pairs` (lines, 2): int32; `labels`: int32, −1 for none; `trains`: 1 for nodes with a weight in the loss; `total`, `total_lines`: of the whole graph; `messages`: those that training does not change. */
 export type NodeData = {numbers: Uint8Array, pairs: Uint8Array, labels: Uint8Array, trains: Uint8Array, classes: number, total: number, total_lines: number, messages: EdgeMessages[]};
@@ -367,6 +375,13 @@ export type Timeline = {steps: number, seconds: number, bubble: number, communic
 export type TraceEvent = {name: string, device: string, start: number, end: number, kind: string, bytes: number};
 export type TracedStep = {steps: number, timeline: Timeline, events: TraceEvent[], bubble_formula: number | null, memory: Record<string, number>, seconds: number};
 export type Travel = {name: string | null, ratio: number | null};
+/** `takes`: the places of the calls whose values it takes; `label`: its numbers. */
+export type TreeCall = {depth: number, kind: number, takes: number[], label: string, result: boolean};
+/** `calls`: of all samples. */
+export type TreeKind = {title: string, calls: number};
+/** `fold`: a name, or any other text for the first Fold. */
+export type TreesQuestion = {fold: string, sample: number};
+export type TreesView = NoTrees | JoinedTrees;
 /** What a trial tells the sweep, as JSON: at a milestone, where it waits for a verdict, or at its end, with the weights of its model. */
 export type TrialMessage = {message: string, is_last: boolean, weights?: Uint8Array};
 /** A message of a trial, for the sweep; weights are the payload. */

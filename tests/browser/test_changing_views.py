@@ -31,7 +31,7 @@ for step in range(2000):
     session.run([loss, update], {x: points})
 print("steps", step + 1)
 """
-VIEWS = ("layers", "samples", "projection", "attention", "next", "histograms")
+VIEWS = ("layers", "samples", "projection", "attention", "next", "trees", "histograms")
 CHANGES = budget(30, night=150)
 
 

@@ -33,7 +33,7 @@ CASES = [
     if str(case) not in {*UNSPECIFIED, UNSIGNED_POWERS}
 ]
 # A subgraph, and sums and extremes of updates at repeated places: not translated yet.
-LEFT_OUT = {"while_loop", "scatter_add"}
+LEFT_OUT = {"while_loop", "scatter_add", "joined_calls"}
 LEFT_OUT |= {name for name in OPERATIONS if "segment_" in name or "gather_sum" in name}
 
 

@@ -79,6 +79,7 @@ QUESTIONS: list[dict[str, Any]] = [
     {"kind": "samples", "known": 0},
     {"kind": "projection", "known": 0, "layer": "", "dimensions": 2},
     {"kind": "attention", "sample": 0, "layer": ""},
+    {"kind": "trees", "fold": "", "sample": 0},
     {"kind": "next_tokens", "text": None, "sample": 0, "temperature": 1},
     {"kind": "one_sample", "number": 3},
     {"kind": "shrink_begin"},

@@ -237,43 +237,6 @@ def sampled(picture: Picture, trained: Trained) -> None:
         picture.text(266, y, f"{float(trained.number(pattern)):.0f}%", colour, size=32)
 
 
-@paints("logic-trees")
-def tree(picture: Picture, trained: Trained) -> None:
-    """An expression as a tree, with the values that the network gives to its nodes."""
-    forest, scores = trained["forest"], trained["scores"]
-    while True:
-        (leaves, *levels), values, _ = forest(1)
-        if 6 <= len(leaves) <= 9 and len(levels[-1]) == 1:
-            break
-    guess = scores(values[: len(leaves)], *levels).argmax(axis=1)
-    children = np.concatenate([np.zeros((len(leaves), 3), int), *levels])
-    root = len(values) - 1
-    x_of: dict[int, float] = {}
-    y_of: dict[int, float] = {}
-
-    def place(node: int, depth: int) -> None:
-        y_of[node] = 22 + 39 * depth
-        if node < len(leaves):
-            x_of[node] = 24 + 272 * sum(n < len(leaves) for n in x_of) / max(1, len(leaves) - 1)
-            return
-        for child in children[node, :2]:
-            place(int(child), depth + 1)
-        x_of[node] = sum(x_of[int(child)] for child in children[node, :2]) / 2
-
-    place(root, 0)
-    for node in x_of:
-        for child in children[node, :2] if node >= len(leaves) else ():
-            picture.line([(x_of[node], y_of[node]), (x_of[child], y_of[child])], MUTED, width=2)
-    for node, x in x_of.items():
-        colour = TEAL if guess[node] else "#50616a"
-        if node < len(leaves):
-            picture.circle(x, y_of[node], 12, colour)
-            picture.text(x, y_of[node], str(guess[node]), size=15)
-        else:
-            picture.rect(x - 19, y_of[node] - 12, 38, 24, colour, radius=12)
-            picture.text(x, y_of[node], ("and", "or", "xor")[children[node, 2]], size=14)
-
-
 @paints("pipeline-schedules")
 def schedules(picture: Picture, trained: Trained) -> None:
     """The first schedules as printed: digits are forward passes, letters are backward passes."""

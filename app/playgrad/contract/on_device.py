@@ -47,7 +47,10 @@ def _check_refused(op: OpDef, session: Session, nodes: list[CaseNode], device: s
 
 
 def check_gradients(op: OpDef, cases: Sequence[Case], device: str) -> None:
-    """Check that the gradients of ``cases`` on ``device`` equal the references'."""
+    """Check that the gradients of ``cases`` on ``device`` equal the references'.
+
+    They may be refused there, as the operation itself is.
+    """
     random = np.random.default_rng(5)
     graph = Graph()
     nodes, fetches, references = [], [], []
@@ -65,7 +68,12 @@ def check_gradients(op: OpDef, cases: Sequence[Case], device: str) -> None:
         references.append(evaluate(existing, one.values))
     feeds = {tensor: array for one in nodes for tensor, array in one.feeds.items()}
     with Session(graph, device=device) as session:
-        results = session.run(fetches, feeds)
+        try:
+            results = session.run(fetches, feeds)
+        except UnsupportedOpError as error:
+            if runs_on(op, device) or f"'{op.name}' cannot run on {device}" not in str(error):
+                raise
+            return
     for one, actual, expected in zip(nodes, results, references, strict=True):
         for number, (a, b) in enumerate(zip(actual, expected, strict=True)):
             _expect_close(one.case, f"gradient {number}", a, b)

@@ -11,13 +11,13 @@ from playgrad.errors import GraphError
 from playgrad.graph.eager import at_once, is_at_once, is_building, is_detached
 from playgrad.graph.graph import Graph, at_top
 from playgrad.graph.spec import TensorSpec
-from playgrad.graph.tensor import Tensor
+from playgrad.graph.tensor import Node, Tensor
 from playgrad.models.inputs import Input
 from playgrad.models.moving import move
 from playgrad.models.trainable import TrainableNetwork
 from playgrad.models.without_call import structure_of_parts
 from playgrad.networks.network import Network
-from playgrad.networks.structure import find_structure
+from playgrad.networks.structure import Structure, find_structure
 from playgrad.nn.call_context import call_arguments, training_context
 from playgrad.nn.layer import Layer
 from playgrad.nn.layer_calls import cast_with_mask
@@ -43,6 +43,8 @@ class SubclassedNetwork(TrainableNetwork):
 
     without_call = False
     _own: ModelWeights | None = None
+    _within_functions: Sequence[Layer] = ()
+    """Layers that are called in functions of joined calls only."""
     _arrange: Callable[[Sequence[Any]], Any]
 
     @property
@@ -130,7 +132,9 @@ class SubclassedNetwork(TrainableNetwork):
             raise
         self.graph, self._structure, self._arrange = graph, structure, arrange
         self.input_keys = arrange.keys if isinstance(arrange, AsDictionary) else None
-        known = {v for layer in structure.layers for v in layer.variables.values()}
+        self._within_functions = self._captured_layers(structure)
+        called = (*structure.layers, *self._within_functions)
+        known = {v for layer in called for v in layer.variables.values()}
         for path, variable in attributes(self, (Variable,)):
             if variable not in known:
                 self._own = self._own or ModelWeights()
@@ -141,6 +145,13 @@ class SubclassedNetwork(TrainableNetwork):
         if self._own is not None:
             self._own.built = True
             self._own._join_graph(graph)
+
+    def _captured_layers(self, structure: Structure) -> list[Layer]:
+        """Return the layers among the attributes whose variables operations without a layer use."""
+        nodes = (item for item in structure.items if isinstance(item, Node))
+        captured = {tensor for node in nodes for tensor in node.inputs}
+        layers = [each for _, each in attributes(self, (Layer,)) if each not in structure.layers]
+        return [each for each in layers if captured.intersection(each.variables.values())]
 
     def forget(self) -> None:
         """Give up all variables and the graph, to be built in another one.
@@ -217,14 +228,17 @@ class SubclassedNetwork(TrainableNetwork):
         for _, each in attributes(self, tuple(KINDS)):
             tracked += each.layers if isinstance(each, Network) else [each]
         if self._structure is not None:
-            called = self._structure.layers
+            called = self.called_layers()
             tracked = [layer for layer in tracked if layer in called] + called
         return list(dict.fromkeys(layer for layer in tracked if layer is not self._own))
+
+    def called_layers(self) -> list[Layer]:
+        return [*self._within_functions, *self.structure.layers]
 
     def layers_in_order(self) -> list[Layer]:
         if not self.is_subclassed:
             return super().layers_in_order()
-        called = set(self.structure.layers)
+        called = set(self.called_layers())
         own = [] if self._own is None else [self._own]
         return own + [layer for layer in self.layers if layer in called]
 

@@ -227,13 +227,17 @@ class Network:
             for output in self.outputs
         ]
 
+    def called_layers(self) -> list[Layer]:
+        """Return the layers that the outputs depend on, in the order of their first calls."""
+        return self.structure.layers
+
     def named_layers(self) -> list[tuple[str, Layer]]:
         """Return the layers with their names in this model, numbered from 1 within each kind.
 
         These are the layers' names in the graph unless several models share it; names that the user
         gave stay as they are.
         """
-        layers = self.structure.layers
+        layers = self.called_layers()
         taken = {layer.given_name for layer in layers}
         counts: dict[str, int] = {}
         named: list[tuple[str, Layer]] = []

@@ -33,6 +33,7 @@ from playgrad.nn.sublayers import KINDS, adopt_variables, attributes
 from playgrad.ops.arrays.axes import moveaxis
 from playgrad.ops.arrays.shape import identity
 from playgrad.ops.core.build import constant, one_or_more
+from playgrad.ops.joined.call_kinds import WITHIN
 from playgrad.ops.state import Variable
 from playgrad.records import LayerRecord
 
@@ -256,6 +257,12 @@ class Layer(LayerChecks, LayerWeights):
         """Add the penalties of ``outputs`` to the penalties of the step that is being built."""
         collected = layers_of(outputs[0].graph).penalties
         if collected is not None and self.activity_regularizer is not None:
+            if WITHIN.label is not None:
+                raise GraphError(
+                    f"layer '{self.name}' has an activity regularizer, whose penalties cannot "
+                    f"leave the batched function {WITHIN.label}().",
+                    hint="Use it on the result of the Fold.",
+                )
             collected += [self.activity_regularizer.of_samples(output) for output in outputs]
 
     def reset(self) -> None:

@@ -1,7 +1,7 @@
 """The operations, by the names that users call. Each adds a node to a graph.
 
 Importing this package registers all of them. Subpackages, each of which imports only those after
-it: ``control``; ``training``; ``quantized``; ``convolution``, ``einsum``, ``random``,
+it: ``joined``; ``control``; ``training``; ``quantized``; ``convolution``, ``einsum``, ``random``,
 ``recurrent``; ``products``, ``reductions``, ``state``; ``arrays``; ``elementwise``; ``lowering``
 (kernels); ``core`` (shared); ``expression`` (elementwise formulas).
 """
@@ -130,6 +130,7 @@ from playgrad.ops.elementwise.transcendental import (
     sinh,
     tan,
 )
+from playgrad.ops.joined import joined_calls as joined_calls
 from playgrad.ops.products.confusion_matrix import confusion_matrix
 from playgrad.ops.products.matmul import matmul
 from playgrad.ops.quantized.dequantize import dequantize_linear

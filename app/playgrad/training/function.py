@@ -18,6 +18,7 @@ from playgrad.graph.graph import Graph, at_top, get_default_graph
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.networks.network import Network
 from playgrad.networks.shared_session import shared_session
+from playgrad.ops.joined.uses import Uses, noted_uses, still_valid
 from playgrad.ops.state import RANDOM_ADVANCE, Variable, placeholder
 from playgrad.runtime.hooks import get_hooks
 from playgrad.runtime.session import Session
@@ -28,11 +29,13 @@ _FIXED = (bool, str, type(None))
 
 @dataclass(frozen=True)
 class _Traced:
-    """The graph of one call: placeholders by argument, the results, the nodes that write."""
+    """The graph of one call: placeholders by argument, the results, the nodes that write,
+    and the kinds of joined calls that it was built for."""
 
     feeds: Mapping[str, Tensor]
     results: Any
     writes: list[Node]
+    folds: Uses
 
 
 class CompiledFunction:
@@ -132,14 +135,15 @@ class CompiledFunction:
             name: (default_dtype(a), (None, *a.shape[1:])[: a.ndim]) for name, a in arrays.items()
         }
         key = (graph, tuple(specs.items()), tuple(fixed.items()))
-        if key in self._traced:
-            return self._traced[key]
+        known = self._traced.get(key)
+        if known is not None and still_valid(known.folds):
+            return known
         before = len(graph.nodes)
         with at_top(graph), graph.name_scope(self._python_function.__name__.strip("<>")) as scope:
             feeds = {name: placeholder(*spec, name=name) for name, spec in specs.items()}
             given = {**fixed, **feeds}
             tensors = self._with_each(bound, lambda name, _: given[name])
-            with collected_updates(graph) as updates:
+            with collected_updates(graph) as updates, noted_uses() as folds:
                 results = self._python_function(*tensors.args, **tensors.kwargs)
             with graph.reenter_scope(scope):
                 assign_updates(updates)
@@ -150,7 +154,7 @@ class CompiledFunction:
         ]
         if writes and isinstance(self.owner, Network):
             get_hooks().looping(self.owner)
-        traced = self._traced[key] = _Traced(feeds, results, writes)
+        traced = self._traced[key] = _Traced(feeds, results, writes, folds)
         return traced
 
 

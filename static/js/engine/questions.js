@@ -77,6 +77,13 @@ export const projectionView = (known, layer, dimensions) =>
 export const attentionView = (sample, layer) => askOfStep({ kind: "attention", sample, layer });
 
 /**
+ * The calls that a Fold of the program joins. Kept weights have no program.
+ * @param {string} fold "" for the first one
+ * @param {number} sample the one whose tree is drawn
+ */
+export const treesView = (fold, sample) => client.ask({ kind: "trees", fold, sample });
+
+/**
  * The tokens that the model expects after each position of a text.
  * @param {{text: string | null, sample: number, temperature: number}} question `text`: null for that of the sample
  */

@@ -374,6 +374,42 @@ export const en = {
     table: "Table of weights",
     corner: "query",
   },
+  inspectTrees: {
+    title: "Trees",
+    none: {
+      fold: "This is for programs with a pg.Fold, whose samples are trees or other structures.",
+      read: "The Fold of this program has not read samples yet.",
+    },
+    fold: "Fold",
+    sample: (/** @type {number} */ sample, /** @type {number} */ samples) =>
+      `sample ${count(sample)} of ${count(samples)}`,
+    summary: (
+      /** @type {number} */ calls,
+      /** @type {number} */ samples,
+      /** @type {number} */ steps,
+    ) =>
+      `${count(calls)} ${calls === 1 ? "call" : "calls"} of ${count(samples)} ${samples === 1 ? "sample" : "samples"}, ` +
+      `joined to ${count(steps)}.`,
+    about:
+      "Depth 0 is computed first. In each row, equal calls of all samples are one call of the function. The tree is that of one sample.",
+    depth: (/** @type {number} */ depth) => `Depth ${depth}`,
+    joined: (/** @type {string} */ kind, /** @type {number} */ calls) =>
+      `${kind} × ${count(calls)}`,
+    picture: (/** @type {number} */ calls, /** @type {number} */ depths) =>
+      `Tree of ${count(calls)} calls in ${count(depths)} depths.`,
+    call: (
+      /** @type {string} */ kind,
+      /** @type {number} */ depth,
+      /** @type {string} */ numbers,
+    ) => `${kind}, depth ${depth}${numbers && `: ${numbers}`}`,
+    bars: "Joined calls of each depth",
+    tooLarge: (/** @type {number} */ shown, /** @type {number} */ size) =>
+      `The tree has ${count(size)} calls; the first ${count(shown)} are drawn.`,
+    someSteps: (/** @type {number} */ shown, /** @type {number} */ steps) =>
+      `The first ${count(shown)} of ${count(steps)} joined calls are listed.`,
+    table: "Table of joined calls",
+    columns: ["depth", "function", "calls"],
+  },
   inspectNext: {
     title: "Next tokens",
     none: {

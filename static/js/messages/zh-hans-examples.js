@@ -120,7 +120,7 @@ export const EXAMPLES = {
   "logic-trees": {
     title: "计算逻辑表达式的树形网络",
     description:
-      "像 (a and (b or a)) 这样的表达式是一棵树，每棵树的形状都不同。树形 LSTM（Tai 等，2015）由两个子节点的状态计算节点的状态。一个批次中所有树的同高节点一起计算（动态批处理，Looks 等，2017）。在没见过的表达式上准确率应达到 99%，速度是逐棵计算的二十倍。",
+      "像 (a and (b or a)) 这样的表达式是一棵树，每棵树的形状都不同。树形 LSTM（Tai 等，2015）由两个子节点的状态计算节点的状态。一个批次的所有树中，同一深度上对同一函数的调用合并在一起计算（动态批处理，Looks 等，2017）。在没见过的表达式上准确率应达到 99%，速度是逐棵计算的二十倍。",
   },
   "mnist-cnn": {
     title: "手写数字，卷积网络",
@@ -131,6 +131,11 @@ export const EXAMPLES = {
     title: "手写数字，小网络",
     description:
       "在 MNIST 的 60,000 个数字上训练一个有 128 个单元的单隐藏层网络，再用它从未见过的 10,000 个数字测试。一轮之后准确率应达到 96%。",
+  },
+  "module-networks": {
+    title: "为每个问题重新拼装的网络",
+    description:
+      "“圆旁边有红色的吗？”变成一个小程序，其中的函数是各有权重的网络（神经模块网络，Andreas 等，2016）。它们只从“是”与“否”学会什么是红色和旁边。`pg.Fold` 合并计算相同的模块。新问题应答对 95%，更长的程序为 90%。",
   },
   molecules: {
     title: "预测分子能量的图网络",
@@ -161,6 +166,11 @@ export const EXAMPLES = {
     title: "逐像素给形状着色的网络",
     description:
       "有噪声的图像中有大小不一的圆盘和方块。网络只有卷积（Long 等，2015）：它把图像缩小一半两次以看到整个形状，再放大回来，并加上之前的细节。它的答案是每个像素的类别：背景、圆盘或方块。答案与真值的交集应达到并集的 98%。",
+  },
+  "sentiment-trees": {
+    title: "沿语法结构读评论的树形 LSTM",
+    description:
+      "“(not (very good)) but (fine and great)”是在称赞，虽然它以 not 开头。评论是编造的，写成树的形式。树形 LSTM（Tai 等，2015）由两个部分的状态得到每个短语的状态。`pg.Fold` 把所有树中相同的步骤合并计算。在比训练时更长的评论上准确率应达到 95%；只数单词的网络为 55%。",
   },
   "small-resnet": {
     title: "识别数字的小型残差网络",
@@ -372,19 +382,15 @@ export const TEXTS = {
   "{NAMES[wrong[0, i]]} read as {NAMES[wrong[1, i]]}: {counts[i]} times":
     "{NAMES[wrong[0, i]]} 认成 {NAMES[wrong[1, i]]}：{counts[i]} 次",
   // logic-trees
-  "Add a random tree to ``levels``; return the height, place and value of its root.":
-    "向 ``levels`` 添加一棵随机的树；返回它的根的高度、位置和值。",
-  [`Return (left child, right child, operator) of all nodes of \`\`count\`\` random trees, an array
-    for each height; the values of all nodes, leaves first; and the numbers of the roots.`]:
-    `返回 \`\`count\`\` 棵随机树的所有节点（左子节点、右子节点、运算符），每个高度一个数组；
-    所有节点的值，叶在前；以及各个根的编号。`,
-  "States (nodes, 2 * UNITS) of nodes, from their children's states.":
-    "由子节点的状态得到节点的状态 (nodes, 2 * UNITS)。",
-  "Train on each of ``forests``; return the seconds that it took.":
-    "在每个 ``forests`` 上训练；返回所用的秒数。",
-  "Each combination of sizes is compiled once, so that the batches stay the same.":
-    "每种大小的组合只编译一次，所以各批次保持不变。",
-  "accuracy {right[roots].mean():.1%}": "准确率 {right[roots].mean():.1%}",
+  "Return a random tree: a value, or (left, right, operator, value).":
+    "返回一棵随机的树：一个值，或者（左，右，运算符，值）。",
+  "State, scores and the loss of the whole tree, from what its two children returned.":
+    "由两个子节点的结果得到状态、得分和整棵树的损失。",
+  "Call a function for each node, as if there were one tree only.":
+    "为每个节点调用一个函数，就像只有一棵树一样。",
+  "Train on each of ``batches``; return the seconds of the fastest.":
+    "在每个 ``batches`` 上训练；返回最快一次所用的秒数。",
+  "accuracy {right.mean():.1%}": "准确率 {right.mean():.1%}",
   "{1000 * together:.2f} ms a tree, {1000 * alone:.2f} ms one by one: {alone / together:.0f}x":
     "每棵树 {1000 * together:.2f} ms，逐棵计算 {1000 * alone:.2f} ms：{alone / together:.0f} 倍",
   // mnist-cnn, mnist-mlp
@@ -399,6 +405,17 @@ export const TEXTS = {
   "28 x 28 pixels to 784 inputs": "28 x 28 个像素变成 784 个输入",
   "try 32 or 512 units": "试试 32 或 512 个单元",
   "a score for each digit": "每个数字一个得分",
+  // module-networks
+  "Return noisy features of each of 3 x 3 fields, and which words hold there: none if empty.":
+    "返回 3 x 3 个格子各自带噪声的特征，以及哪些词对它成立：空格子没有。",
+  'Return a random program: a word, ("beside", program) or ("and", program, program).':
+    '返回一个随机的程序：一个词、("beside", 程序) 或 ("and", 程序, 程序)。',
+  "Return the fields that a program finds, by the truth about the picture.":
+    "按图片的真实内容，返回程序找到的格子。",
+  "Return programs, pictures, and whether there is a field that the program finds.":
+    "返回程序、图片，以及程序能否找到格子。",
+  "accuracy {(answers == y).mean():.1%} with programs of depth {depth}":
+    "准确率 {(answers == y).mean():.1%}，程序深度为 {depth}",
   // molecules
   "of single and of double bonds": "单键和双键的",
   "Return a molecule with its energy.": "返回一个分子和它的能量。",
@@ -447,6 +464,18 @@ export const TEXTS = {
   square: "方块",
   "{name}: the overlap is {(a & b).sum() / (a | b).sum():.0%} of the union":
     "{name}：交集为并集的 {(a & b).sum() / (a | b).sum():.0%}",
+  // sentiment-trees
+  "Return a random tree of about so many words, and its score from -2 to 2.":
+    "返回一棵大约有这么多单词的随机的树，以及它从 -2 到 2 的得分。",
+  "State and cell of a phrase, from those of its two parts.":
+    "由两个部分的状态和单元得到短语的状态和单元。",
+  "Return trees, how often each word occurs in them, and classes: negative, mixed, positive.":
+    "返回树、每个单词在其中出现的次数，以及类别：贬、中、褒。",
+  "trees of any size": "任意大小的树",
+  "accuracy of the trees {model.evaluate(new_x, new_y, verbose=0)[1]:.1%}":
+    "树的准确率 {model.evaluate(new_x, new_y, verbose=0)[1]:.1%}",
+  "accuracy of counted words {bag.evaluate(new_counts, new_y, verbose=0)[1]:.1%}":
+    "只数单词的准确率 {bag.evaluate(new_counts, new_y, verbose=0)[1]:.1%}",
   // small-resnet
   "A convolution whose results have mean 0 and deviation 1 in each batch.":
     "一个卷积，它的结果在每个批次中均值为 0、标准差为 1。",

@@ -275,6 +275,28 @@ export const zhHans = {
     table: "权重表",
     corner: "查询",
   },
+  inspectTrees: {
+    title: "树",
+    none: {
+      fold: "此视图用于带有 pg.Fold 的程序，它们的样本是树或其他结构。",
+      read: "这个程序的 Fold 还没有读取样本。",
+    },
+    fold: "Fold",
+    sample: (sample, samples) => `样本 ${count(sample)}，共 ${count(samples)} 个`,
+    summary: (calls, samples, steps) =>
+      `${count(samples)} 个样本的 ${count(calls)} 次调用，合并为 ${count(steps)} 次。`,
+    about:
+      "深度 0 最先计算。每一行中，所有样本的相同调用合并为对函数的一次调用。图中是一个样本的树。",
+    depth: (depth) => `深度 ${depth}`,
+    joined: (kind, calls) => `${kind} × ${count(calls)}`,
+    picture: (calls, depths) => `由 ${count(calls)} 次调用组成的树，深度共 ${count(depths)} 层。`,
+    call: (kind, depth, numbers) => `${kind}，深度 ${depth}${numbers && `：${numbers}`}`,
+    bars: "各深度合并的调用",
+    tooLarge: (shown, size) => `这棵树有 ${count(size)} 次调用；只画出前 ${count(shown)} 次。`,
+    someSteps: (shown, steps) => `只列出前 ${count(shown)} 次合并的调用（共 ${count(steps)} 次）。`,
+    table: "合并调用表",
+    columns: ["深度", "函数", "调用次数"],
+  },
   inspectNext: {
     title: "下一词元",
     none: {

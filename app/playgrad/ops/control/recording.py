@@ -214,7 +214,9 @@ def _kept(graph: Graph, new: Sequence[Node]) -> set[Node]:
     return ancestors(roots) & set(new)
 
 
-def inputs_like(graph: Graph, prefix: str, tensors: Sequence[Tensor], name: str) -> list[Tensor]:
+def inputs_like(
+    graph: Graph, prefix: str, tensors: Sequence[Tensor | TensorSpec], name: str
+) -> list[Tensor]:
     """Add placeholders with the specs of ``tensors``, to call a function with."""
     with graph.reenter_scope(prefix), graph.control_dependencies(None):
         return [

@@ -5,7 +5,10 @@ import { lazy } from "../../components/lazy.js";
 import { t } from "../../words/locale.js";
 import * as store from "../../state/store.js";
 
-/** @typedef {{name: string, title: () => string, View: (props: any) => any}} InspectView `name`: of its test ids */
+/**
+ * @typedef {{name: string, title: () => string, View: (props: any) => any, isThere?: () => boolean}} InspectView
+ *   `name`: of its test ids; `isThere`: whether it has something to show without a model, too
+ */
 
 /**
  * @param {string} name
@@ -19,6 +22,7 @@ const view = (name, title, load) => ({
   View: lazy(load, () => ({ name: title(), waiting: t().inspect.asking })),
 });
 
+/** @type {InspectView[]} */
 export const INSPECT_VIEWS = [
   view(
     "layers",
@@ -45,6 +49,14 @@ export const INSPECT_VIEWS = [
     () => t().inspectNext.title,
     async () => (await import("./inspect-next-tokens.js")).NextTokensPanel,
   ),
+  {
+    ...view(
+      "trees",
+      () => t().inspectTrees.title,
+      async () => (await import("./inspect-trees.js")).TreesPanel,
+    ),
+    isThere: () => store.hasNamespace.value,
+  },
   view(
     "histograms",
     () => t().inspectHistograms.name,

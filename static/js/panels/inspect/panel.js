@@ -8,7 +8,7 @@ import { INSPECT_VIEWS, PICTURES } from "./inspect-views.js";
 /** Looks inside the trained network: one view at a time. */
 function InspectPanel() {
   const words = t().inspect;
-  const { View, name } =
+  const { View, name, isThere } =
     INSPECT_VIEWS.find((each) => each.name === openView.value) ?? INSPECT_VIEWS[0];
   return html`
     <section class="panel inspect" aria-labelledby="inspect-title" data-testid="inspect">
@@ -22,7 +22,7 @@ function InspectPanel() {
           )}
         </div>
       </div>
-      ${store.canInspect.value ? html`<${View} key=${name} />` : html`<div class="inspect-body"><p class="hint">${words.empty}</p></div>`}
+      ${store.canInspect.value || isThere?.() ? html`<${View} key=${name} />` : html`<div class="inspect-body"><p class="hint">${words.empty}</p></div>`}
     </section>
   `;
 }

@@ -16,9 +16,10 @@ const LONGEST_REST_MS = 10_000;
  * @template {{seconds: number}} Answer
  * @param {() => Promise<Answer>} ask
  * @param {unknown[]} inputs of the question
+ * @param {{value: boolean}} isReady whether Python can answer
  * @returns {{answer: Answer | null, problem: string}} the last answer; `problem`: why there is no newer one
  */
-export function useView(ask, inputs) {
+export function useView(ask, inputs, isReady = store.canInspect) {
   const [answer, setAnswer] = useState(/** @type {Answer | null} */ (null));
   const [problem, setProblem] = useState("");
   const latest = useRef(ask);
@@ -41,7 +42,7 @@ export function useView(ask, inputs) {
     },
   );
 
-  const known = store.canInspect.value;
+  const known = isReady.value;
   const state = store.runState.value;
   const { began } = store.executed.value;
   const past = store.past.value;
@@ -56,8 +57,8 @@ export function useView(ask, inputs) {
     setAnswer(null); // of another run
     setProblem("");
   }, [began]);
-  useEffect(() => asker.current?.renewed(store.canInspect.value), [began, past, ...inputs]);
-  const changed = () => asker.current?.changed(store.canInspect.value);
+  useEffect(() => asker.current?.renewed(isReady.value), [began, past, ...inputs]);
+  const changed = () => asker.current?.changed(isReady.value);
   useProgress(changed);
   useEffect(changed, [known, state]);
   return { answer, problem };

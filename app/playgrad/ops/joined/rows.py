@@ -1,0 +1,97 @@
+"""Arguments of joined calls as arrays with a row for each call."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+
+import numpy as np
+
+from playgrad.graph.opdef import Array
+from playgrad.graph.spec import TensorSpec
+from playgrad.ops.control.subgraph import evaluator, from_text
+from playgrad.ops.joined.layout import JoinedKind, Layout, width_of
+from playgrad.ops.joined.table import Calls, Joined, bucket
+
+Values = list[list[Array]]
+"""The values of all calls: for each type, and each tensor of it, an array (rows, ...)."""
+
+
+def padded(rows: Array) -> Array:
+    """Return ``rows``, followed by the first one until there are as many as in their bucket."""
+    missing = bucket(len(rows)) - len(rows)
+    return np.concatenate([rows, np.repeat(rows[:1], missing)]) if missing else rows
+
+
+def empty_values(layout: Layout, count: int) -> Values:
+    """Return arrays of zeros for the values of ``count`` rows."""
+    return [[np.zeros((count, *s.shape[1:]), s.dtype) for s in each] for each in layout.types]
+
+
+def sources(calls: Calls, column: int, rows: Array) -> Array:
+    """Return the rows of the values that the calls in ``rows`` take."""
+    found: Array = calls.rows[rows, column] + calls.first[rows]
+    return found
+
+
+def arguments_of(
+    layout: Layout,
+    kind: JoinedKind,
+    calls: Calls,
+    rows: Array,
+    values: Values,
+    inputs: Sequence[Array],
+) -> list[Array]:
+    """Return the arguments of the calls of ``kind`` in ``rows``, without the captured tensors."""
+    taken: list[Array] = []
+    for argument, column in zip(kind.arguments, kind.columns, strict=True):
+        if argument[0] == "value":
+            source = sources(calls, column, rows)
+            of_type = values[layout.kinds[argument[1]].type]
+            taken += [array.take(source, axis=0) for array in of_type]
+        elif argument[0] == "input":
+            taken.append(inputs[argument[1]].take(samples_of(calls, rows), axis=0))
+        else:
+            numbers = calls.rows[rows, column : column + width_of(argument)]
+            shape = (len(rows), *argument[2])
+            taken.append(decoded(numbers, argument[1]).reshape(shape))
+    return taken
+
+
+def samples_of(calls: Calls, rows: Array) -> Array:
+    """Return the sample of each of ``rows``."""
+    found: Array = rows // (len(calls.rows) // len(calls.roots))
+    return found
+
+
+def encoded(array: Array) -> Array:
+    """Return numbers of an array as int32: the bits of a float32, the value of a smaller type."""
+    flat = np.ascontiguousarray(array).reshape(-1)
+    return flat.view(np.int32) if flat.dtype.itemsize == 4 else flat.astype(np.int32)
+
+
+def decoded(numbers: Array, dtype: str) -> Array:
+    """Return the array whose numbers are `encoded`."""
+    numbers = np.ascontiguousarray(numbers)
+    kind = np.dtype(dtype)
+    return numbers.view(kind) if kind.itemsize == 4 else numbers.astype(kind)
+
+
+def computed(text: str, specs: Sequence[TensorSpec], arrays: Sequence[Array]) -> list[Array]:
+    """Return the outputs of a function of inputs of ``specs``, which is prepared once."""
+    return _prepared(text, tuple(specs), threading.get_ident())(arrays)
+
+
+@lru_cache(maxsize=512)
+def _prepared(
+    text: str, specs: tuple[TensorSpec, ...], thread: int
+) -> Callable[[Sequence[Array]], list[Array]]:
+    """Return the function for inputs of ``specs``. What is prepared may have scratch memory, which
+    threads must not share."""
+    return evaluator(from_text(text, specs))
+
+
+def explain(error: Exception, layout: Layout, joined: Joined) -> None:
+    """Add to ``error`` which calls were computed."""
+    error.add_note(f"{len(joined.rows)} calls of {layout.kinds[joined.kind].label}() were joined.")

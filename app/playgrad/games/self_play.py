@@ -211,12 +211,8 @@ class SelfPlay:
         self._has_played = False
         self._awaits_match = bool(self.gate_every) and self.generation % self.gate_every == 0
 
-    def play_match(self, step: int) -> Rating | None:
-        """Let the model play against the best network, if it is time; it may take its place.
-
-        Args:
-            step: the training steps so far.
-        """
+    def play_match(self) -> Rating | None:
+        """Let the model play against the best network, if it is time; it may take its place."""
         if not self._awaits_match:
             return None
         result = match(
@@ -229,6 +225,7 @@ class SelfPlay:
         )
         before = next((each.elo for each in reversed(self.ratings) if each.is_best), 0.0)
         is_best = result.score >= self.gate_score
+        step = self.generation * self.steps
         rating = Rating(self.generation, step, self.games_played, before + result.elo, is_best)
         if is_best:
             self.best.set_weights(self.model.named_weights())

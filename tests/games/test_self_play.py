@@ -1,6 +1,7 @@
 """Learning from own games: the buffer, repetition to the bit, stops, files."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -52,7 +53,8 @@ def random_record(game, seed=0):
         moves.append(int(random.choice(np.flatnonzero(game.legal(state)))))
         state = game.play(state, moves[-1])
     policies = np.eye(game.actions, dtype=np.float32)[moves]
-    return GameRecord(np.array(moves, np.int16), policies, game.result(state))
+    values = random.uniform(-1, 1, len(moves)).astype(np.float32)
+    return GameRecord(np.array(moves, np.int16), policies, values, game.result(state))
 
 
 @pytest.mark.parametrize("game", GAMES, ids=named)
@@ -76,6 +78,18 @@ def test_samples_are_positions_with_their_moves_and_results(game):
     assert len(seen) > len(expected) / 2
 
 
+def test_values_are_between_those_of_games_and_searches():
+    game, record = ConnectFour(), random_record(ConnectFour())
+    targets = {}
+    for share in (0, 0.25, 1):
+        buffer = ReplayBuffer(game, 1000, share)
+        buffer.add(record)
+        targets[share] = buffer.sample(50, np.random.default_rng(0))[1][1]
+    np.testing.assert_allclose(targets[0.25], 0.75 * targets[0] + 0.25 * targets[1], atol=1e-6)
+    assert set(np.abs(targets[0]).ravel()) == {1}
+    assert set(targets[1].ravel()) <= set(record.values)
+
+
 def test_the_oldest_games_are_forgotten():
     game = ConnectFour()
     buffer = ReplayBuffer(game, 60)
@@ -85,7 +99,7 @@ def test_the_oldest_games_are_forgotten():
         assert buffer.positions <= 60
     assert list(buffer.records) == records[-len(buffer.records) :]
     with pytest.raises(GameError, match="a recorded game of Connect Four ends with"):
-        buffer.add(GameRecord(records[0].actions, records[0].policies, -records[0].result))
+        buffer.add(replace(records[0], result=-records[0].result))
 
 
 def test_learning_repeats_with_its_seed_and_differs_with_another(new_learner):

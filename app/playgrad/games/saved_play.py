@@ -53,6 +53,7 @@ def play_state(play: Learned) -> dict[str, Any]:
         "policies": np.concatenate(
             [np.zeros((0, actions), np.float32), *(r.policies for r in records)]
         ),
+        "values": np.concatenate([np.zeros(0, np.float32), *(r.values for r in records)]),
         "ratings": np.array(
             [[r.generation, r.step, r.games, r.elo, r.is_best] for r in play.ratings], np.float64
         ).reshape(-1, 5),
@@ -97,6 +98,7 @@ def _buffer(play: Learned, state: Mapping[str, Any]) -> ReplayBuffer:
     lengths = np.asarray(state["lengths"]).astype(np.int64)
     actions = np.asarray(state["actions"]).astype(np.int16)
     policies = np.asarray(state["policies"]).astype(np.float32)
+    values = np.asarray(state["values"]).astype(np.float32)
     results = np.asarray(state["results"]).astype(np.float64)
     fits = (
         lengths.ndim == actions.ndim == results.ndim == 1
@@ -104,6 +106,8 @@ def _buffer(play: Learned, state: Mapping[str, Any]) -> ReplayBuffer:
         and (lengths > 0).all()
         and lengths.sum() == len(actions)
         and policies.shape == (len(actions), game.actions)
+        and values.shape == actions.shape
+        and bool((np.abs(values) <= 1).all())
         and np.isfinite(policies).all()
         and (policies >= 0).all()
     )
@@ -111,12 +115,12 @@ def _buffer(play: Learned, state: Mapping[str, Any]) -> ReplayBuffer:
         raise CheckpointError(
             f"its games are not games of {game.name} with {game.actions} actions."
         )
-    buffer = ReplayBuffer(game, play.buffer.capacity)
+    buffer = ReplayBuffer(game, play.buffer.capacity, play.buffer.searched_share)
     ends = np.cumsum(lengths)
     try:
         for length, end, result in zip(lengths, ends, results, strict=True):
             part = slice(end - length, end)
-            buffer.add(GameRecord(actions[part], policies[part], float(result)))
+            buffer.add(GameRecord(actions[part], policies[part], values[part], float(result)))
     except GameError as error:
         raise CheckpointError(f"its games are not games by the rules: {error.message}") from None
     return buffer

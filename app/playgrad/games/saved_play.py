@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -16,11 +17,13 @@ from playgrad.games.ratings import Rating
 from playgrad.games.records import GameRecord, ReplayBuffer
 from playgrad.io.weights import load_metadata
 from playgrad.models.model import Model
-from playgrad.ops.state import RANDOM_STEP
+from playgrad.ops.state import RANDOM_STEP, Variable
 
 Array = np.ndarray[Any, Any]
 _KIND = "playgrad.self_play"
 _MOST = 2**53
+_OPTIMIZER = "optimizer"
+_SLOT = re.compile(r"[a-z][a-z_]{0,30}")
 
 
 class Learned(Protocol):
@@ -126,15 +129,44 @@ def _buffer(play: Learned, state: Mapping[str, Any]) -> ReplayBuffer:
     return buffer
 
 
-def _variables(play: Learned) -> dict[str, Any]:
+def _variables(play: Learned) -> dict[str, Variable]:
     """Return the variables of the optimizer and of random numbers, by their names in files."""
-    model = play.model
-    graph, optimizer = model.graph, model.recipe.optimizer
-    optimizer.prepare(graph)
-    named: dict[str, Any] = {f"optimizer/{i}": v for i, v in enumerate(optimizer.variables)}
-    if RANDOM_STEP in graph:
-        named["random"] = graph.node(RANDOM_STEP).outputs[0]
+    model, optimizer = play.model, play.model.recipe.optimizer
+    optimizer.prepare(model.graph)
+    weights = {variable.variable_name: name for name, variable in model.named_variables.items()}
+    names = {
+        name: f"{_OPTIMIZER}/{'/'.join([weights[of], *slot] if slot else [of])}"
+        for name, (of, *slot) in optimizer.state_names().items()
+    }
+    named = {names[variable.variable_name]: variable for variable in optimizer.variables}
+    if RANDOM_STEP in model.graph:
+        step = model.graph.node(RANDOM_STEP).outputs[0]
+        assert isinstance(step, Variable)
+        named["random"] = step
     return named
+
+
+def _add_slots(play: Learned, names: Iterable[str]) -> None:
+    """Create the slots of the optimizer that a file has, as training does in its first step.
+
+    Raises:
+        CheckpointError: a name is not that of a slot.
+    """
+    model, optimizer = play.model, play.model.recipe.optimizer
+    weights = {
+        name: variable
+        for name, variable in model.named_variables.items()
+        if variable in set(model.trainable_variables)
+    }
+    optimizer.prepare(model.graph)
+    for name in names:
+        kind, _, rest = name.partition("/")
+        weight, _, slot = rest.rpartition("/")
+        if kind != _OPTIMIZER or not weight:
+            continue
+        if weight not in weights or not _SLOT.fullmatch(slot):
+            raise CheckpointError(f"the optimizer has no state called {rest!r}.")
+        optimizer.slot(weights[weight], slot)
 
 
 def _described(play: Learned) -> dict[str, Any]:
@@ -187,9 +219,10 @@ def load_play(play: Learned, file: str | Path) -> None:
             groups[kind][rest] = array
         else:
             others[name] = array
+    io.check_match(groups["model"], play.model.weight_specs())
+    _add_slots(play, others)
     variables = _variables(play)
     io.check_match(others, {name: variable.spec for name, variable in variables.items()})
-    io.check_match(groups["model"], play.model.weight_specs())
     if play.gate_every:
         io.check_match(groups["best"], play.best.weight_specs())
     state = {**groups["games"], "best": groups["best"], "counters": described.get("counters")}

@@ -1,8 +1,8 @@
 """Measures searches: positions that a network evaluates in a second, beside plain NumPy.
 
 64 positions are searched with the same network and the same number of walks, in three ways that
-visit the same moves: playgrad's search; trees of Python objects whose leaves are evaluated together by
-a network written with NumPy; and the same one position after the other, as a first program has it.
+visit the same moves: playgrad's search; trees of Python objects whose leaves are evaluated together
+by a network written with NumPy; and the same one position after the other.
 
 python -m bench.games
 python -m bench.games --repeats 1 --game "Connect Four"
@@ -35,7 +35,6 @@ GAMES: dict[str, tuple[Any, dict[str, int]]] = {
 
 def by_hand(model: Any) -> Evaluate:
     """Return the network of ``model``, with one block, written with NumPy."""
-    w = model.get_weights()
 
     def convolved(x: Array, kernel: Array, bias: Array) -> Array:
         size = len(kernel)
@@ -48,16 +47,12 @@ def by_hand(model: Any) -> Evaluate:
         return result
 
     named = model.named_weights()
-    kernels = [(named[f"{n}/kernel"], named[f"{n}/bias"]) for n, _ in model.named_layers()
-               if f"{n}/kernel" in named]  # fmt: skip
-    convolutions = [pair for pair in kernels if pair[0].ndim == 4]
-    first, inner, outer, of_policy, of_value = convolutions
-    dense = [pair for pair in kernels if pair[0].ndim == 2]
-    policy = next(pair for pair in dense if f"{pair[0].shape}" == f"{named['policy/kernel'].shape}"
-                  and pair[0] is named["policy/kernel"])  # fmt: skip
-    value = (named["value/kernel"], named["value/bias"])
-    hidden = next(p for p in dense if p[0] is not policy[0] and p[0] is not value[0])
-    assert len(w) == 2 * len(kernels)
+    names = [name for name, _ in model.named_layers() if f"{name}/kernel" in named]
+    pairs = {name: (named[f"{name}/kernel"], named[f"{name}/bias"]) for name in names}
+    policy, value = pairs.pop("policy"), pairs.pop("value")
+    first, inner, outer, *heads = [pair for pair in pairs.values() if pair[0].ndim == 4]
+    (hidden,) = [pair for pair in pairs.values() if pair[0].ndim == 2]
+    of_policy, of_value = heads
 
     def evaluate(planes: Array) -> tuple[Array, Array]:
         x = np.maximum(convolved(planes.transpose(0, 2, 3, 1), *first), 0)
@@ -167,7 +162,9 @@ def measure(name: str, repeats: int) -> None:
     for way, run in ways.items():
         visits[way] = run()
     alike = [
-        float(np.mean([np.array_equal(a, b) for a, b in zip(visits["playgrad"], other, strict=True)]))
+        float(
+            np.mean([np.array_equal(a, b) for a, b in zip(visits["playgrad"], other, strict=True)])
+        )
         for other in visits.values()
     ]
     for _ in range(repeats):

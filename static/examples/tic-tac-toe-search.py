@@ -28,7 +28,7 @@ def lost(me, begins):
             moves = [[action] for action in me.choose(game, states)]
         else:
             moves = [np.flatnonzero(game.legal(state)) for state in states]
-        after = {game.play(s, a) for s, actions in zip(states, moves) for a in actions}
+        after = {game.play(s, a) for s, actions in zip(states, moves, strict=True) for a in actions}
         results = [game.result(state) for state in after]
         count += results.count(-1.0 if begins else 1.0)
         states = [state for state in after if game.result(state) is None]

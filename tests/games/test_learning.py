@@ -76,9 +76,7 @@ def test_go_is_won_against_random_moves() -> None:
 def test_connect_four_is_learnt() -> None:
     game = ConnectFour()
     model = network(game, filters=32, blocks=1, optimizer=pg.optim.AdamW(0.003))
-    play = pg.SelfPlay(
-        game, model, steps=100, explored_moves=8, searched_share=0.25, gate_every=0
-    )
+    play = pg.SelfPlay(game, model, steps=100, explored_moves=8, searched_share=0.25, gate_every=0)
     before = match(game, play.player(64), OnePlyPlayer(), 60)
     play.fit(generations=12, verbose=0)
     after = match(game, play.player(64), OnePlyPlayer(), 60)

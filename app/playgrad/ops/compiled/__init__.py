@@ -1,0 +1,1 @@
+"""Kernels in WebAssembly for the operations, by their names."""

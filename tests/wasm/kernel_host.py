@@ -46,7 +46,8 @@ def run_node(op: OpDef, inputs: Sequence[Array], attrs: Mapping[str, Any]) -> li
     """
     places = Places()
     specs = [TensorSpec(x.shape, x.dtype.name) for x in inputs]
-    results = op.infer(specs, attrs)
+    expected = op.reference(list(inputs), attrs)
+    results = [TensorSpec(x.shape, x.dtype.name) for x in expected]
     starts = [places.reserve(_bytes(spec)) for spec in specs]
     ends = [places.reserve(_bytes(spec)) for spec in results]
     module = Module()

@@ -16,9 +16,8 @@ from playgrad.wasm.nest import Strides
 from playgrad.wasm.values import integer
 
 
-@emits("identity", "stop_gradient", "reshape", "expand_dims", "squeeze")
-def _same(code: KernelCode, inputs: Sequence[Operand], outputs: Sequence[Operand], attrs: Attrs) -> None:
-    source, target = inputs[-1], outputs[0]
+def emit_copy(code: KernelCode, source: Operand, target: Operand) -> None:
+    """Copy an array."""
     copy_run(code.f, target.count * target.item, target.item, source.address, target.address)
 
 

@@ -6,15 +6,17 @@ from collections.abc import Sequence
 
 import numpy as np
 
+import playgrad.ops.compiled.indexing
 import playgrad.ops.compiled.moves
 import playgrad.ops.compiled.reductions
+import playgrad.ops.compiled.rows
 from playgrad.graph.opdef import Attrs, OpDef, lookup
 from playgrad.graph.spec import TensorSpec
 from playgrad.ops.compiled.emitter import EMITTERS
-from playgrad.ops.compiled.moves import emit_constant
+from playgrad.ops.compiled.moves import emit_constant, emit_copy
 from playgrad.wasm.kernel import KernelCode, NotCompiledError, Operand
 
-assert playgrad.ops.compiled.reductions and playgrad.ops.compiled.moves  # registers emitters
+assert playgrad.ops.compiled  # the modules above register emitters
 
 
 def emit_node(
@@ -35,7 +37,9 @@ def emit_node(
             break
         name, attrs, kept = specialised
         op, inputs = lookup(name), [inputs[number] for number in kept]
-    if op.name == "constant":
+    if op.alias:
+        emit_copy(code, inputs[0], outputs[0])
+    elif op.name == "constant":
         emit_constant(code, outputs[0], np.asarray(attrs["value"]))
     elif op.name in EMITTERS:
         EMITTERS[op.name](code, inputs, outputs, attrs)

@@ -1,5 +1,5 @@
-"""Kernels that find slices by int32 indices. The host has checked these; a wrong one that slips
-through is read as the last slice and never written, so that no other array changes."""
+"""Kernels that find slices by int32 indices. They fail for one that is outside, read another slice
+for it, and write none."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from playgrad.wasm.copies import clear, copy_run
 from playgrad.wasm.elements import ELEMENTS, load, store
 from playgrad.wasm.encoding import F32, I32
+from playgrad.wasm.kernel import KernelCode
 from playgrad.wasm.lanes import lanes, splat
 from playgrad.wasm.nest import nest
 from playgrad.wasm.procedure import Local, Procedure
 from playgrad.wasm.reductions import SUM, Reduction
-from playgrad.wasm.scalars import choose, scalar
+from playgrad.wasm.scalars import scalar
 from playgrad.wasm.values import StackValue, integer
 from playgrad.wasm.vectors import VectorPlace, across
 
@@ -34,24 +35,48 @@ class SliceTable:
         return self.width * self.item
 
 
-def inside(f: Procedure, index: StackValue, size: int) -> Local:
-    """Return an index that is at least 0 and less than ``size``, which is at least 1."""
-    value = f.copy(index)
-    f.set(value, choose(scalar("i32.lt_u", value, size), value, integer(size - 1)))
+def inside(code: KernelCode, index: StackValue, size: int) -> Local:
+    """Return an index that is at least 0 and less than ``size``: 0 after a failure."""
+    value = code.f.copy(index)
+    with code.f.when(scalar("i32.ge_u", value, size)):
+        code.fail()
+        code.f.set(value, integer(0))
     return value
 
 
+def expect_inside(code: KernelCode, ids: StackValue, count: int, size: int, ordered: bool) -> None:
+    """Fail unless all of ``count`` indices are at least 0 and less than ``size``, and do not
+    decrease if they are said to be ``ordered``."""
+    f = code.f
+    last = f.copy(integer(0))
+    with nest(f, [count], [(ids, (4,))]) as (place,):
+        index = f.copy(place.load(I32))
+        wrong = scalar("i32.ge_u", index, size)
+        if ordered:
+            wrong = scalar("i32.or", wrong, index < last)
+            f.set(last, index)
+        with f.when(wrong):
+            code.fail()
+            f.leave()
+
+
 def gather(
-    f: Procedure, table: SliceTable, count: int, source: StackValue, ids: StackValue, out: StackValue
+    code: KernelCode,
+    table: SliceTable,
+    count: int,
+    source: StackValue,
+    ids: StackValue,
+    out: StackValue,
 ) -> None:
     """Copy the slices of each table with ``count`` indices."""
-    if not table.rows or not table.bytes:
+    f, size = code.f, table.bytes
+    expect_inside(code, ids, count, table.rows, ordered=False)
+    if not table.rows:
         return
-    size = table.bytes
     places = ((source, (table.rows * size,)), (out, (count * size,)))
     with nest(f, [table.stack], places) as (read, write):
         with nest(f, [count], [(ids, (4,)), (write, (size,))]) as (index, target):
-            place = f.copy(read + inside(f, index.load(I32), table.rows) * size)
+            place = f.copy(read + index.load(I32) * size)
             copy_run(f, size, table.item, place, target)
 
 
@@ -80,7 +105,7 @@ def combine_slices(f: Procedure, table: SliceTable, reduction: Reduction) -> Com
 
 
 def scatter(
-    f: Procedure,
+    code: KernelCode,
     table: SliceTable,
     reduction: Reduction,
     count: int,
@@ -89,8 +114,8 @@ def scatter(
     out: StackValue,
 ) -> None:
     """Reduce ``count`` slices of each table into those with their indices, in order; others are
-    0."""
-    size = table.bytes
+    0. The indices are inside."""
+    f, size = code.f, table.bytes
     clear(f, out, table.stack * table.rows * size)
     combine = combine_slices(f, table, reduction)
     places = ((updates, (count * size,)), (out, (table.rows * size,)))
@@ -98,9 +123,7 @@ def scatter(
 
         def each(body: Combine) -> None:
             with nest(f, [count], [(ids, (4,)), (read, (size,))]) as (index, source):
-                value = f.copy(index.load(I32))
-                with f.when(scalar("i32.lt_u", value, table.rows)):
-                    body(f.copy(write + value * size), source)
+                body(f.copy(write + index.load(I32) * size), source)
 
         if reduction is not SUM:  # 0 is no beginning, but any slice of the segment is
             each(lambda target, source: copy_run(f, size, table.item, source, target))
@@ -121,7 +144,10 @@ class EdgeSums:
 def gather_sum(
     f: Procedure, table: SliceTable, x_rows: int, count: int, edges: EdgeSums, out: StackValue
 ) -> None:
-    """Add up the slices of float32 at the sources of edges, times their weights, at the targets."""
+    """Add up the slices of float32 at the sources of edges, times their weights, at the targets.
+
+    The indices are inside.
+    """
     size, part = table.bytes, 4 * edges.part
     clear(f, out, table.rows * size)
     if not x_rows or not size:
@@ -130,18 +156,16 @@ def gather_sum(
     weights = edges.weights or edges.x
     places = ((edges.sources, (4,)), (edges.targets, (4,)), (weights, (4 * parts,)))
     with nest(f, [count], places) as (source, target, weight):
-        row = f.copy(target.load(I32))
-        with f.when(scalar("i32.lt_u", row, table.rows)):
-            read = f.copy(edges.x + inside(f, source.load(I32), x_rows) * size)
-            write = f.copy(out + row * size)
-            steps = ((read, (part,)), (write, (part,)), (weight, (4,)))
-            with nest(f, [parts], steps) as (a, b, factor):
-                fours = f.copy(splat(factor.load(F32))) if edges.weights else None
+        read = f.copy(edges.x + source.load(I32) * size)
+        write = f.copy(out + target.load(I32) * size)
+        steps = ((read, (part,)), (write, (part,)), (weight, (4,)))
+        with nest(f, [parts], steps) as (a, b, factor):
+            fours = f.copy(splat(factor.load(F32))) if edges.weights else None
 
-                def add(place: VectorPlace, a: Local = a, b: Local = b) -> None:
-                    value = place.load(a)
-                    if fours is not None:
-                        value = lanes("mul", value, fours)
-                    place.store(f, b, lanes("add", place.load(b), value))
+            def add(place: VectorPlace) -> None:
+                value = place.load(a)
+                if fours is not None:
+                    value = lanes("mul", value, fours)
+                place.store(f, b, lanes("add", place.load(b), value))
 
-                across(f, edges.part, add)
+            across(f, edges.part, add)

@@ -1,31 +1,27 @@
-"""What the writer of a kernel gets: a function, the places of arrays, memory and shared functions."""
+"""What the writer of a kernel gets: a function, places of arrays, memory and shared functions."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from math import prod
+from typing import Any
 
 from playgrad.wasm.elements import BITS, ELEMENTS, Element
-from playgrad.wasm.module import Module
 from playgrad.wasm.nest import Strides, dense
-from playgrad.wasm.procedure import Procedure
-from playgrad.wasm.values import StackValue
+from playgrad.wasm.procedure import Local, Procedure
+from playgrad.wasm.values import StackValue, integer
 
 ITEM_SIZES = {**{name: element.size for name, element in ELEMENTS.items()}, "float16": 2}
 """Bytes of an element, by dtype."""
 
 
-class NotCompiledError(Exception):
-    """No kernel is written for these dtypes, shapes or attributes; the text says which."""
-
-
 @dataclass(frozen=True)
-class Operand:
+class ArrayPlace:
     """A dense array in C order.
 
     Attributes:
-        address: code of the address of its first element.
+        address: that of its first element.
     """
 
     address: StackValue
@@ -43,14 +39,18 @@ class Operand:
         return ITEM_SIZES[self.dtype]
 
     @property
+    def bytes(self) -> int:
+        """Those of all elements."""
+        return self.count * self.item
+
+    @property
     def strides(self) -> Strides:
+        """The bytes from one element to the next, for each dimension."""
         return dense(self.shape, self.item)
 
     @property
     def element(self) -> Element:
-        """Its elements as numbers; float16 cannot be computed with."""
-        if self.dtype not in ELEMENTS:
-            raise NotCompiledError(f"no arithmetic of {self.dtype}")
+        """Its elements as numbers, which float16 are not."""
         return ELEMENTS[self.dtype]
 
     @property
@@ -58,34 +58,34 @@ class Operand:
         """Its elements as bits, to be moved."""
         return BITS[self.item]
 
-    def is_float32(self) -> bool:
-        return self.dtype == "float32"
-
 
 class KernelCode:
     """The function that a kernel is written into.
 
     Args:
-        module: that of the function, for functions that it calls.
-        scratch: reserves bytes that only this kernel uses while it runs, and returns their address,
-            a multiple of 16.
-        functions: those that kernels of the module share, by key.
+        scratch: the address of memory that only this kernel uses while it runs.
+        failure: the address of a word for `fail`.
+        shared: returns what a writer adds to the module, once for each key.
+
+    Attributes:
+        scratch_bytes: the bytes that must be there.
     """
 
     def __init__(
-        self,
-        module: Module,
-        f: Procedure,
-        scratch: Callable[[int], StackValue],
-        functions: dict[object, Procedure],
+        self, f: Procedure, scratch: Local, failure: Local, shared: Callable[[Hashable, Any], Any]
     ) -> None:
-        self.module = module
         self.f = f
-        self.scratch = scratch
-        self._functions = functions
+        self.shared = shared
+        self.scratch_bytes = 0
+        self._scratch = scratch
+        self._failure = failure
 
-    def shared(self, key: object, write: Callable[[Module], Procedure]) -> Procedure:
-        """Return the function that ``write`` adds to the module, once for each ``key``."""
-        if key not in self._functions:
-            self._functions[key] = write(self.module)
-        return self._functions[key]
+    def scratch(self, size: int) -> StackValue:
+        """Reserve bytes and return their address, a multiple of 16."""
+        offset = self.scratch_bytes
+        self.scratch_bytes += size + -size % 16
+        return self._scratch + offset
+
+    def fail(self) -> None:
+        """Note that the inputs are such that the reference raises an error."""
+        self.f.store(self._failure, integer(1))

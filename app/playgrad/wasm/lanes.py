@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Sequence
 
 from playgrad.wasm.encoding import F32, I32, V128, unsigned
+from playgrad.wasm.procedure import Local
 from playgrad.wasm.values import StackValue, expect
 
 _CONSTANT = 0x0C
 _SPLATS = {I32: 0x11, F32: 0x13}
 _INSTRUCTIONS = {
-    "i32 eq": 0x37, "eq": 0x41, "ne": 0x42, "lt": 0x43, "gt": 0x44, "le": 0x45, "ge": 0x46,
+    "i32 eq": 0x37, "i32 ne": 0x38, "i32 lt_s": 0x39, "i32 lt_u": 0x3A, "i32 gt_s": 0x3B,
+    "i32 gt_u": 0x3C, "i32 le_s": 0x3D, "i32 le_u": 0x3E, "i32 ge_s": 0x3F, "i32 ge_u": 0x40,
+    "eq": 0x41, "ne": 0x42, "lt": 0x43, "gt": 0x44, "le": 0x45, "ge": 0x46,
     "not": 0x4D, "and": 0x4E, "or": 0x50, "xor": 0x51, "bitselect": 0x52,
-    "ceil": 0x67, "floor": 0x68, "trunc": 0x69, "nearest": 0x6A,
-    "i32 add": 0xAE, "i32 sub": 0xB1,
+    "i8 narrow_s": 0x65, "ceil": 0x67, "floor": 0x68, "trunc": 0x69, "nearest": 0x6A,
+    "i16 narrow_s": 0x85, "i16 extend_low_s": 0x87, "i16 extend_low_u": 0x89,
+    "i32 abs": 0xA0, "i32 neg": 0xA1, "i32 extend_low_s": 0xA7, "i32 extend_low_u": 0xA9,
+    "i32 add": 0xAE, "i32 sub": 0xB1, "i32 mul": 0xB5, "i32 min_s": 0xB6, "i32 min_u": 0xB7,
+    "i32 max_s": 0xB8, "i32 max_u": 0xB9,
     "abs": 0xE0, "neg": 0xE1, "sqrt": 0xE3,
     "add": 0xE4, "sub": 0xE5, "mul": 0xE6, "div": 0xE7, "min": 0xE8, "max": 0xE9,
-    "i32 from f32": 0xF8, "f32 from i32": 0xFA,
+    "i32 from f32": 0xF8, "f32 from i32": 0xFA, "f32 from u32": 0xFB,
 }  # fmt: skip
 _SHIFTS = {"i32 shl": 0xAB, "i32 shr_s": 0xAC, "i32 shr_u": 0xAD}
 
@@ -34,6 +41,25 @@ def shifted(name: str, vector: StackValue, bits: StackValue) -> StackValue:
     expect(vector, V128)
     expect(bits, I32)
     return StackValue(V128, vector.code + bits.code + _simd(_SHIFTS[name]))
+
+
+def lane(vector: StackValue, number: int) -> StackValue:
+    """Return a float32 of the four of ``vector``."""
+    expect(vector, V128)
+    return StackValue(F32, vector.code + _simd(0x1F) + bytes([number]))
+
+
+def shuffled(a: StackValue, b: StackValue, order: Sequence[int]) -> StackValue:
+    """Return four words of the eight of ``a`` and ``b``, by their numbers."""
+    expect(a, V128)
+    expect(b, V128)
+    places = bytes(4 * number + byte for number in order for byte in range(4))
+    return StackValue(V128, a.code + b.code + _simd(0x0D) + places)
+
+
+def horizontal_sum(vector: Local) -> StackValue:
+    """Return the sum of the four float32 of ``vector``: of the first two, plus of the others."""
+    return (lane(vector, 0) + lane(vector, 1)) + (lane(vector, 2) + lane(vector, 3))
 
 
 def splat(value: StackValue) -> StackValue:

@@ -11,8 +11,11 @@ from playgrad.wasm.values import StackValue, expect, integer
 
 _BLOCK, _LOOP, _IF, _ELSE, _END = b"\x02", b"\x03", b"\x04", b"\x05", b"\x0b"
 _BRANCH, _BRANCH_IF, _CALL, _SET = b"\x0c", b"\x0d", b"\x10", b"\x21"
+_RETURN = b"\x0f"
+_COPY_BYTES, _FILL_BYTES = b"\xfc\x0a\x00\x00", b"\xfc\x0b\x00"
 _NO_RESULT = b"\x40"
 _NOT = b"\x45"
+_STORE_LANES = {1: b"\xfd\x58\x00", 4: b"\xfd\x5a\x02"}
 _STORES = {I32: b"\x36\x02", F32: b"\x38\x02", V128: b"\xfd\x0b\x02"}
 
 
@@ -74,6 +77,12 @@ class Procedure:
         expect(value, self.result)
         self._code.append(value.code)
 
+    def store_lane(self, address: StackValue, vector: StackValue, size: int = 4) -> None:
+        """Store the first ``size`` bytes, 1 or 4, of ``vector`` at ``address``."""
+        expect(address, I32)
+        expect(vector, V128)
+        self._code.append(address.code + vector.code + _STORE_LANES[size] + b"\x00\x00")
+
     def call(self, function: Procedure, *arguments: StackValue) -> None:
         assert function.result is None
         self._code.append(_call(function, arguments))
@@ -82,6 +91,26 @@ class Procedure:
         """Return a new variable with the result of a call."""
         assert function.result is not None
         return self.copy(StackValue(function.result, _call(function, arguments)))
+
+    def leave(self) -> None:
+        """Return from the function."""
+        self._code.append(_RETURN)
+
+    def copy_bytes(self, target: StackValue, source: StackValue, size: StackValue | int) -> None:
+        """Copy ``size`` bytes, which may overlap, from one address to another."""
+        self._bulk(_COPY_BYTES, target, source, size)
+
+    def fill_bytes(
+        self, target: StackValue, value: StackValue | int, size: StackValue | int
+    ) -> None:
+        """Set ``size`` bytes to the lowest byte of ``value``."""
+        self._bulk(_FILL_BYTES, target, value, size)
+
+    def _bulk(self, instruction: bytes, *arguments: StackValue | int) -> None:
+        values = [integer(each) if isinstance(each, int) else each for each in arguments]
+        for value in values:
+            expect(value, I32)
+        self._code.append(b"".join(value.code for value in values) + instruction)
 
     @contextmanager
     def count(self, stop: StackValue, step: int = 1) -> Iterator[Local]:

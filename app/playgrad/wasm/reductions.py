@@ -44,7 +44,9 @@ def _instruction(name: str) -> Callable[[Element, StackValue, StackValue], Stack
     return lambda element, a, b: scalar(f"{element.prefix}.{name}", a, b)
 
 
-def _extreme(float_name: str, comparison: str) -> Callable[[Element, StackValue, StackValue], StackValue]:
+def _extreme(
+    float_name: str, comparison: str
+) -> Callable[[Element, StackValue, StackValue], StackValue]:
     def combine(element: Element, a: StackValue, b: StackValue) -> StackValue:
         if element.kind in (F32, F64):
             return scalar(f"{element.prefix}.{float_name}", a, b)
@@ -151,7 +153,11 @@ def _along_rows(
     f, length = code.f, reduced.sizes[-1]
     total = f.copy(number(F32, reduction.first))
     with nest(f, reduced.sizes[:-1], [(read, reduced.read[:-1])]) as (row,):
-        part = row_sum(code, row, length) if reduction is SUM else row_extreme(f, reduction, row, length)
+        part = (
+            row_sum(code, row, length)
+            if reduction is SUM
+            else row_extreme(f, reduction, row, length)
+        )
         f.set(total, reduction.combine(ELEMENTS[dtype], total, part))
     return total
 
@@ -218,7 +224,7 @@ def row_sum(code: KernelCode, row: StackValue, length: int) -> Local:
     """Return the sum of ``length`` float32 side by side, with NumPy's bits."""
     if length <= _BLOCK:
         return _block_sum(code.f, row, length)
-    function = code.shared("row sum", _write_row_sum)
+    function: Procedure = code.shared("row sum", _write_row_sum)
     return code.f.result_of(function, row, integer(length))
 
 

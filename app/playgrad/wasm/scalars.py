@@ -45,14 +45,22 @@ _SELECT = b"\x1b"
 def _instructions() -> dict[str, tuple[bytes, tuple[int, ...], int]]:
     table: dict[str, tuple[bytes, tuple[int, ...], int]] = {}
 
-    def add(prefix: str, kind: int, first: int, names: tuple[str, ...], arity: int, to: int) -> None:
+    def add(
+        prefix: str, kind: int, first: int, names: tuple[str, ...], arity: int, to: int
+    ) -> None:
         for number, name in enumerate(names):
             table[f"{prefix}.{name}"] = (bytes([first + number]), (kind,) * arity, to)
 
-    for prefix, kind, comparisons, arithmetic in (("i32", I32, 0x46, 0x6A), ("i64", I64, 0x51, 0x7C)):
+    for prefix, kind, comparisons, arithmetic in (
+        ("i32", I32, 0x46, 0x6A),
+        ("i64", I64, 0x51, 0x7C),
+    ):
         add(prefix, kind, comparisons, _INTEGER_COMPARISONS, 2, I32)
         add(prefix, kind, arithmetic, _INTEGER, 2, kind)
-    for prefix, kind, comparisons, arithmetic in (("f32", F32, 0x5B, 0x8B), ("f64", F64, 0x61, 0x99)):
+    for prefix, kind, comparisons, arithmetic in (
+        ("f32", F32, 0x5B, 0x8B),
+        ("f64", F64, 0x61, 0x99),
+    ):
         add(prefix, kind, comparisons, _FLOAT_COMPARISONS, 2, I32)
         add(prefix, kind, arithmetic, _FLOAT_UNARY, 1, kind)
         add(prefix, kind, arithmetic + len(_FLOAT_UNARY), _FLOAT_BINARY, 2, kind)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from playgrad.wasm.encoding import F32, I32
+from playgrad.wasm.indexed import expect_inside
 from playgrad.wasm.kernel import KernelCode
 from playgrad.wasm.lanes import floats, lanes, splat
 from playgrad.wasm.nest import nest
@@ -133,9 +134,10 @@ def sparse_cross_entropy(
 ) -> None:
     """Write the cross-entropy with int32 labels of each row, and its derivative.
 
-    Labels are inside of the row, which the host has checked.
+    Fails if a label is outside of the row.
     """
     f, step = code.f, 4 * length
+    expect_inside(code, labels, rows, length, ordered=False)
     places = ((logits, (step,)), (derivatives, (step,)), (labels, (4,)), (losses, (4,)))
     with nest(f, [rows], places) as (row, out, label, loss):
         largest, total = row_powers(code, functions, row, out, length)
@@ -186,5 +188,3 @@ def dense_cross_entropy(
             place.store(f, out, value)
 
         across(f, length, derivative)
-
-

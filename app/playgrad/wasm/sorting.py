@@ -75,5 +75,7 @@ def _precedes(element: Element, a: Local, b: Local, descending: bool) -> StackVa
         return result
     first, second = (a, b) if descending else (b, a)
     differ = f"{element.prefix}.ne"
-    is_nan = scalar("i32.and", scalar(differ, first, first), is_zero(scalar(differ, second, second)))
+    is_nan = scalar(
+        "i32.and", scalar(differ, first, first), is_zero(scalar(differ, second, second))
+    )
     return scalar("i32.or", result, is_nan)

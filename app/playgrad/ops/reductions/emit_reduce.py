@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from math import prod
 
 from playgrad.graph.opdef import Attrs
-from playgrad.ops.compiled.emitter import Emit, emits
 from playgrad.ops.arrays.broadcast import sum_axes
+from playgrad.ops.core.static_kernel import COMPUTED, Write, static_kernel
 from playgrad.ops.core.sums import LONG
-from playgrad.wasm.encoding import F32, F64
 from playgrad.wasm.elements import load, store
-from playgrad.wasm.kernel import KernelCode, NotCompiledError, Operand
+from playgrad.wasm.encoding import F32, F64
+from playgrad.wasm.kernel import ArrayPlace, KernelCode
 from playgrad.wasm.lanes import lanes, splat
 from playgrad.wasm.nest import nest
 from playgrad.wasm.reductions import MAXIMUM, MINIMUM, PRODUCT, SUM, Reduction, reduce_axes
@@ -20,14 +20,17 @@ from playgrad.wasm.values import StackValue, integer
 
 
 def _reduce(
-    code: KernelCode, reduction: Reduction, x: Operand, y: Operand, axes: Sequence[int], mean: bool
+    code: KernelCode,
+    reduction: Reduction,
+    x: ArrayPlace,
+    y: ArrayPlace,
+    axes: Sequence[int],
+    mean: bool,
 ) -> None:
     count = prod(x.shape[axis] for axis in axes)
     is_sum = reduction is SUM
-    wide = is_sum and x.is_float32() and count >= LONG
+    wide = is_sum and x.dtype == "float32" and count >= LONG
     kind = x.element.kind
-    if reduction is not SUM and reduction is not PRODUCT and x.dtype == "bool":
-        raise NotCompiledError("no extremes of bool")
 
     def finish(value: StackValue) -> StackValue:
         return scalar(f"{x.element.prefix}.div", value, number(kind, count)) if mean else value
@@ -40,35 +43,35 @@ def _reduce(
     )
 
 
-def _along(reduction: Reduction, mean: bool = False) -> Emit:
+def _along(reduction: Reduction, mean: bool = False) -> Write:
     def emit(
-        code: KernelCode, inputs: Sequence[Operand], outputs: Sequence[Operand], attrs: Attrs
+        code: KernelCode, inputs: Sequence[ArrayPlace], outputs: Sequence[ArrayPlace], attrs: Attrs
     ) -> None:
         _reduce(code, reduction, inputs[0], outputs[0], attrs["axes"], mean)
 
     return emit
 
 
-emits("reduce_sum")(_along(SUM))
-emits("reduce_mean")(_along(SUM, mean=True))
-emits("reduce_max")(_along(MAXIMUM))
-emits("reduce_min")(_along(MINIMUM))
-emits("reduce_prod")(_along(PRODUCT))
+static_kernel("reduce_sum", dtypes=COMPUTED)(_along(SUM))
+static_kernel("reduce_mean", dtypes=COMPUTED)(_along(SUM, mean=True))
+static_kernel("reduce_max", dtypes=COMPUTED)(_along(MAXIMUM))
+static_kernel("reduce_min", dtypes=COMPUTED)(_along(MINIMUM))
+static_kernel("reduce_prod", dtypes=COMPUTED)(_along(PRODUCT))
 
 
-@emits("sum_to")
+@static_kernel("sum_to", dtypes=COMPUTED)
 def _sum_to(
-    code: KernelCode, inputs: Sequence[Operand], outputs: Sequence[Operand], attrs: Attrs
+    code: KernelCode, inputs: Sequence[ArrayPlace], outputs: Sequence[ArrayPlace], attrs: Attrs
 ) -> None:
     (x,), (y,) = inputs, outputs
     _reduce(code, SUM, x, y, sum_axes(x.shape, y.shape), mean=False)
 
 
-def _position(comparison: str) -> Emit:
+def _position(comparison: str) -> Write:
     """Return the emitter for the first position of an extreme, or of the first NaN."""
 
     def emit(
-        code: KernelCode, inputs: Sequence[Operand], outputs: Sequence[Operand], attrs: Attrs
+        code: KernelCode, inputs: Sequence[ArrayPlace], outputs: Sequence[ArrayPlace], attrs: Attrs
     ) -> None:
         (x,), (y,), axis = inputs, outputs, attrs["axis"]
         f, element = code.f, x.element
@@ -83,7 +86,9 @@ def _position(comparison: str) -> Emit:
                 better = scalar(f"{element.prefix}.{comparison}{element.sign}", value, best)
                 if is_float:
                     name = f"{element.prefix}.ne"
-                    is_nan = scalar("i32.gt_u", scalar(name, value, value), scalar(name, best, best))
+                    is_nan = scalar(
+                        "i32.gt_u", scalar(name, value, value), scalar(name, best, best)
+                    )
                     better = scalar("i32.or", better, is_nan)
                 with f.when(better):
                     f.set(best, value)
@@ -94,13 +99,13 @@ def _position(comparison: str) -> Emit:
     return emit
 
 
-emits("argmax")(_position("gt"))
-emits("argmin")(_position("lt"))
+static_kernel("argmax", dtypes=COMPUTED)(_position("gt"))
+static_kernel("argmin", dtypes=COMPUTED)(_position("lt"))
 
 
-@emits("cumsum")
+@static_kernel("cumsum", dtypes=COMPUTED)
 def _cumsum(
-    code: KernelCode, inputs: Sequence[Operand], outputs: Sequence[Operand], attrs: Attrs
+    code: KernelCode, inputs: Sequence[ArrayPlace], outputs: Sequence[ArrayPlace], attrs: Attrs
 ) -> None:
     (x,), (y,), axis = inputs, outputs, attrs["axis"]
     f, element, size, step = code.f, x.element, x.shape[axis], x.strides[axis]

@@ -6,15 +6,14 @@ from collections.abc import Sequence
 from math import prod
 
 from playgrad.graph.opdef import Attrs
-from playgrad.ops.compiled.emitter import Emit, emits
-from playgrad.ops.compiled.moves import as_bytes
-from playgrad.ops.compiled.rows import expect_float32
+from playgrad.ops.arrays.emit_moves import as_bytes
+from playgrad.ops.core.static_kernel import COMPUTED, MOVED, Write, static_kernel
 from playgrad.wasm import indexed
 from playgrad.wasm.copies import clear
 from playgrad.wasm.elements import ELEMENTS, load, store
 from playgrad.wasm.encoding import I32
 from playgrad.wasm.indexed import EdgeSums, SliceTable, inside
-from playgrad.wasm.kernel import KernelCode, Operand
+from playgrad.wasm.kernel import ArrayPlace, KernelCode
 from playgrad.wasm.nest import Strides, nest
 from playgrad.wasm.reductions import MAXIMUM, MINIMUM, SUM, Reduction
 from playgrad.wasm.scalars import scalar
@@ -22,61 +21,64 @@ from playgrad.wasm.sorting import argsort_line
 from playgrad.wasm.values import StackValue, integer
 
 
-def _slices(x: Operand, axis: int, rank: int = 1) -> SliceTable:
+def _slices(x: ArrayPlace, axis: int, rank: int = 1) -> SliceTable:
     """Return the slices of ``x`` behind ``rank`` axes from ``axis`` on."""
     rows, width = prod(x.shape[axis : axis + rank]), prod(x.shape[axis + rank :])
     return SliceTable(prod(x.shape[:axis]), rows, width, x.dtype, x.item)
 
 
-@emits("gather")
+@static_kernel("gather", dtypes=MOVED, may_fail=True)
 def _gather(
-    code: KernelCode, inputs: Sequence[Operand], outputs: Sequence[Operand], attrs: Attrs
+    code: KernelCode, inputs: Sequence[ArrayPlace], outputs: Sequence[ArrayPlace], attrs: Attrs
 ) -> None:
     (x, ids), (y,) = inputs, outputs
     table = _slices(x, attrs.get("axis", 0))
-    indexed.gather(code.f, table, ids.count, x.address, ids.address, y.address)
+    indexed.gather(code, table, ids.count, x.address, ids.address, y.address)
 
 
-def _scatter(reduction: Reduction) -> Emit:
+def _scatter(reduction: Reduction) -> Write:
     def emit(
-        code: KernelCode, inputs: Sequence[Operand], outputs: Sequence[Operand], attrs: Attrs
+        code: KernelCode, inputs: Sequence[ArrayPlace], outputs: Sequence[ArrayPlace], attrs: Attrs
     ) -> None:
         (updates, ids), (y,) = inputs, outputs
-        assert updates.element  # raises NotCompiledError for float16
         table = _slices(y, attrs.get("axis", 0))
+        ordered = bool(attrs.get("sorted"))
+        indexed.expect_inside(code, ids.address, ids.count, attrs["rows"], ordered)
         places = updates.address, ids.address, y.address
-        indexed.scatter(code.f, table, reduction, ids.count, *places)
+        indexed.scatter(code, table, reduction, ids.count, *places)
 
     return emit
 
 
-emits("scatter_add")(_scatter(SUM))
-emits("segment_max")(_scatter(MAXIMUM))
-emits("segment_min")(_scatter(MINIMUM))
+static_kernel("scatter_add", dtypes=COMPUTED, may_fail=True)(_scatter(SUM))
+static_kernel("segment_max", dtypes=COMPUTED, may_fail=True)(_scatter(MAXIMUM))
+static_kernel("segment_min", dtypes=COMPUTED, may_fail=True)(_scatter(MINIMUM))
 
 
-@emits("gather_sum", "weighted_gather_sum")
+@static_kernel("gather_sum", "weighted_gather_sum", may_fail=True)
 def _gather_sum(
-    code: KernelCode, inputs: Sequence[Operand], outputs: Sequence[Operand], attrs: Attrs
+    code: KernelCode, inputs: Sequence[ArrayPlace], outputs: Sequence[ArrayPlace], attrs: Attrs
 ) -> None:
     (x, sources, targets, *weights), (y,) = inputs, outputs
-    expect_float32(x)
     table = _slices(y, 0)
     parts = prod(weights[0].shape[1:]) if weights else 1
     factors = weights[0].address if weights else None
     part = table.width // max(parts, 1)
     edges = EdgeSums(x.address, sources.address, targets.address, factors, part)
+    indexed.expect_inside(code, sources.address, sources.count, x.shape[0], ordered=False)
+    ordered = bool(attrs.get("sorted"))
+    indexed.expect_inside(code, targets.address, targets.count, attrs["rows"], ordered)
     indexed.gather_sum(code.f, table, x.shape[0], sources.count, edges, y.address)
 
 
 def _other_axes(strides: Strides, axis: int) -> Strides:
     """Return strides that do not move along ``axis``."""
-    return strides[:axis] + (0,) + strides[axis + 1 :]
+    return (*strides[:axis], 0, *strides[axis + 1 :])
 
 
-@emits("take_along_axis")
+@static_kernel("take_along_axis", dtypes=MOVED, may_fail=True)
 def _take_along_axis(
-    code: KernelCode, inputs: Sequence[Operand], outputs: Sequence[Operand], attrs: Attrs
+    code: KernelCode, inputs: Sequence[ArrayPlace], outputs: Sequence[ArrayPlace], attrs: Attrs
 ) -> None:
     (x, ids), (y,), axis, f = inputs, outputs, attrs["axis"], code.f
     if not y.count or not x.count:
@@ -87,13 +89,13 @@ def _take_along_axis(
         (y.address, y.strides),
     )
     with nest(f, ids.shape, places) as (read, index, write):
-        place = inside(f, index.load(I32), x.shape[axis]) * x.strides[axis]
+        place = inside(code, index.load(I32), x.shape[axis]) * x.strides[axis]
         store(f, x.bits, write, load(x.bits, read + place))
 
 
-@emits("scatter_along_axis")
+@static_kernel("scatter_along_axis", dtypes=COMPUTED, may_fail=True)
 def _scatter_along_axis(
-    code: KernelCode, inputs: Sequence[Operand], outputs: Sequence[Operand], attrs: Attrs
+    code: KernelCode, inputs: Sequence[ArrayPlace], outputs: Sequence[ArrayPlace], attrs: Attrs
 ) -> None:
     (x, ids), (y,), axis, f = inputs, outputs, attrs["axis"], code.f
     element = x.element
@@ -104,16 +106,15 @@ def _scatter_along_axis(
         (y.address, _other_axes(y.strides, axis)),
     )
     with nest(f, ids.shape, places) as (read, index, write):
-        value = f.copy(index.load(I32))
-        with f.when(scalar("i32.lt_u", value, y.shape[axis])):
-            place = f.copy(write + value * y.strides[axis])
-            total = scalar(f"{element.prefix}.add", load(element, place), load(element, read))
-            store(f, element, place, total)
+        value = inside(code, index.load(I32), y.shape[axis])
+        place = f.copy(write + value * y.strides[axis])
+        total = scalar(f"{element.prefix}.add", load(element, place), load(element, read))
+        store(f, element, place, total)
 
 
-@emits("one_hot")
+@static_kernel("one_hot", dtypes=MOVED)
 def _one_hot(
-    code: KernelCode, inputs: Sequence[Operand], outputs: Sequence[Operand], attrs: Attrs
+    code: KernelCode, inputs: Sequence[ArrayPlace], outputs: Sequence[ArrayPlace], attrs: Attrs
 ) -> None:
     (ids,), (y,), f, depth = inputs, outputs, code.f, attrs["depth"]
     clear(f, y.address, y.count * y.item)
@@ -127,9 +128,9 @@ def _one_hot(
             store(f, bits, row + value * y.item, one, last)
 
 
-@emits("lookup")
+@static_kernel("lookup", dtypes=MOVED)
 def _lookup(
-    code: KernelCode, inputs: Sequence[Operand], outputs: Sequence[Operand], attrs: Attrs
+    code: KernelCode, inputs: Sequence[ArrayPlace], outputs: Sequence[ArrayPlace], attrs: Attrs
 ) -> None:
     (x, table), (y,), f = inputs, outputs, code.f
     with nest(f, [x.count], [(x.address, (1,)), (y.address, (1,))]) as (read, write):
@@ -137,19 +138,17 @@ def _lookup(
         store(f, y.bits, write, load(y.bits, place))
 
 
-@emits("argsort")
+@static_kernel("argsort", dtypes=COMPUTED | {"bool"})
 def _argsort(
-    code: KernelCode, inputs: Sequence[Operand], outputs: Sequence[Operand], attrs: Attrs
+    code: KernelCode, inputs: Sequence[ArrayPlace], outputs: Sequence[ArrayPlace], attrs: Attrs
 ) -> None:
     (x,), (y,), axis = inputs, outputs, attrs["axis"]
     element, length = x.element, x.shape[axis]
     if not x.count:
         return
     scratch: StackValue = code.scratch(8 * length)
-    sizes = x.shape[:axis] + (1,) + x.shape[axis + 1 :]
+    sizes = (*x.shape[:axis], 1, *x.shape[axis + 1 :])
     places = ((x.address, x.strides), (y.address, y.strides))
     with nest(code.f, sizes, places) as (source, target):
         steps = x.strides[axis], y.strides[axis]
-        argsort_line(
-            code, element, length, attrs["descending"], source, target, steps, scratch
-        )
+        argsort_line(code, element, length, attrs["descending"], source, target, steps, scratch)

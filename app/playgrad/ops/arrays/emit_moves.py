@@ -3,57 +3,61 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from playgrad.graph.opdef import Attrs
-from playgrad.ops.compiled.emitter import emits
+from playgrad.ops.core.static_kernel import MOVED, static_kernel
 from playgrad.wasm.copies import clear, copy_run, copy_view, fill
-from playgrad.wasm.elements import BITS, store
-from playgrad.wasm.kernel import KernelCode, NotCompiledError, Operand
+from playgrad.wasm.kernel import ArrayPlace, KernelCode
 from playgrad.wasm.nest import Strides
-from playgrad.wasm.values import integer
 
 
-def emit_copy(code: KernelCode, source: Operand, target: Operand) -> None:
-    """Copy an array."""
-    copy_run(code.f, target.count * target.item, target.item, source.address, target.address)
+@static_kernel("identity", "stop_gradient", dtypes=MOVED)
+def _identity(
+    code: KernelCode, inputs: Sequence[ArrayPlace], outputs: Sequence[ArrayPlace], attrs: Attrs
+) -> None:
+    (x,), (y,) = inputs, outputs
+    copy_run(code.f, y.bytes, y.item, x.address, y.address)
 
 
-@emits("broadcast_to")
+@static_kernel("broadcast_to", dtypes=MOVED)
 def _broadcast(
-    code: KernelCode, inputs: Sequence[Operand], outputs: Sequence[Operand], attrs: Attrs
+    code: KernelCode, inputs: Sequence[ArrayPlace], outputs: Sequence[ArrayPlace], attrs: Attrs
 ) -> None:
     (x,), (y,) = inputs, outputs
     strides = broadcast_strides(x, y.shape)
     copy_view(code.f, y.shape, y.item, (x.address, strides), (y.address, y.strides))
 
 
-def broadcast_strides(x: Operand, shape: Sequence[int]) -> Strides:
+def broadcast_strides(x: ArrayPlace, shape: Sequence[int]) -> Strides:
     """Return the strides with which ``x`` has ``shape``."""
     missing = (0,) * (len(shape) - len(x.shape))
     return missing + tuple(0 if n == 1 else s for n, s in zip(x.shape, x.strides, strict=True))
 
 
-@emits("transpose")
+@static_kernel("transpose", dtypes=MOVED)
 def _transpose(
-    code: KernelCode, inputs: Sequence[Operand], outputs: Sequence[Operand], attrs: Attrs
+    code: KernelCode, inputs: Sequence[ArrayPlace], outputs: Sequence[ArrayPlace], attrs: Attrs
 ) -> None:
     (x,), (y,) = inputs, outputs
     strides = tuple(x.strides[axis] for axis in attrs["perm"])
     copy_view(code.f, y.shape, y.item, (x.address, strides), (y.address, y.strides))
 
 
-@emits("slice")
-def _slice(code: KernelCode, inputs: Sequence[Operand], outputs: Sequence[Operand], attrs: Attrs) -> None:
+@static_kernel("slice", dtypes=MOVED)
+def _slice(
+    code: KernelCode, inputs: Sequence[ArrayPlace], outputs: Sequence[ArrayPlace], attrs: Attrs
+) -> None:
     (x,), (y,) = inputs, outputs
     start = x.address + _offset(attrs["begin"], x.strides)
     copy_view(code.f, y.shape, y.item, (start, x.strides), (y.address, y.strides))
 
 
-@emits("pad")
-def _pad(code: KernelCode, inputs: Sequence[Operand], outputs: Sequence[Operand], attrs: Attrs) -> None:
+@static_kernel("pad", dtypes=MOVED)
+def _pad(
+    code: KernelCode, inputs: Sequence[ArrayPlace], outputs: Sequence[ArrayPlace], attrs: Attrs
+) -> None:
     (x,), (y,) = inputs, outputs
     if y.count > x.count:
         fill(code.f, y.address, y.count, as_bytes(attrs["value"], y.dtype))
@@ -61,18 +65,18 @@ def _pad(code: KernelCode, inputs: Sequence[Operand], outputs: Sequence[Operand]
     copy_view(code.f, x.shape, x.item, (x.address, x.strides), (start, y.strides))
 
 
-@emits("strided_slice")
+@static_kernel("strided_slice", dtypes=MOVED)
 def _strided_slice(
-    code: KernelCode, inputs: Sequence[Operand], outputs: Sequence[Operand], attrs: Attrs
+    code: KernelCode, inputs: Sequence[ArrayPlace], outputs: Sequence[ArrayPlace], attrs: Attrs
 ) -> None:
     (x,), (y,) = inputs, outputs
     offset, strides = _sliced(x, attrs["slices"])
     copy_view(code.f, y.shape, y.item, (x.address + offset, strides), (y.address, y.strides))
 
 
-@emits("unslice")
+@static_kernel("unslice", dtypes=MOVED)
 def _unslice(
-    code: KernelCode, inputs: Sequence[Operand], outputs: Sequence[Operand], attrs: Attrs
+    code: KernelCode, inputs: Sequence[ArrayPlace], outputs: Sequence[ArrayPlace], attrs: Attrs
 ) -> None:
     (x,), (y,) = inputs, outputs
     offset, strides = _sliced(y, attrs["slices"])
@@ -80,8 +84,10 @@ def _unslice(
     copy_view(code.f, x.shape, x.item, (x.address, x.strides), (y.address + offset, strides))
 
 
-@emits("roll")
-def _roll(code: KernelCode, inputs: Sequence[Operand], outputs: Sequence[Operand], attrs: Attrs) -> None:
+@static_kernel("roll", dtypes=MOVED)
+def _roll(
+    code: KernelCode, inputs: Sequence[ArrayPlace], outputs: Sequence[ArrayPlace], attrs: Attrs
+) -> None:
     """Copy each of the blocks into which the shifts divide the array."""
     (x,), (y,) = inputs, outputs
     if not x.count:
@@ -102,8 +108,10 @@ def _roll(code: KernelCode, inputs: Sequence[Operand], outputs: Sequence[Operand
         copy_view(code.f, sizes, x.item, source, target)
 
 
-@emits("concat")
-def _concat(code: KernelCode, inputs: Sequence[Operand], outputs: Sequence[Operand], attrs: Attrs) -> None:
+@static_kernel("concat", dtypes=MOVED)
+def _concat(
+    code: KernelCode, inputs: Sequence[ArrayPlace], outputs: Sequence[ArrayPlace], attrs: Attrs
+) -> None:
     (y,), axis = outputs, attrs["axis"]
     first = 0
     for x in inputs:
@@ -112,17 +120,19 @@ def _concat(code: KernelCode, inputs: Sequence[Operand], outputs: Sequence[Opera
         first += x.shape[axis]
 
 
-@emits("stack_rows")
-def _stack(code: KernelCode, inputs: Sequence[Operand], outputs: Sequence[Operand], attrs: Attrs) -> None:
+@static_kernel("stack_rows", dtypes=MOVED)
+def _stack(
+    code: KernelCode, inputs: Sequence[ArrayPlace], outputs: Sequence[ArrayPlace], attrs: Attrs
+) -> None:
     (y,) = outputs
     for number, x in enumerate(inputs):
         size = x.count * x.item
         copy_run(code.f, size, x.item, x.address, y.address + number * size)
 
 
-@emits("unstack_rows")
+@static_kernel("unstack_rows", dtypes=MOVED)
 def _unstack(
-    code: KernelCode, inputs: Sequence[Operand], outputs: Sequence[Operand], attrs: Attrs
+    code: KernelCode, inputs: Sequence[ArrayPlace], outputs: Sequence[ArrayPlace], attrs: Attrs
 ) -> None:
     (x,) = inputs
     for number, y in enumerate(outputs):
@@ -130,8 +140,10 @@ def _unstack(
         copy_run(code.f, size, y.item, x.address + number * size, y.address)
 
 
-@emits("fill")
-def _fill(code: KernelCode, inputs: Sequence[Operand], outputs: Sequence[Operand], attrs: Attrs) -> None:
+@static_kernel("fill", dtypes=MOVED)
+def _fill(
+    code: KernelCode, inputs: Sequence[ArrayPlace], outputs: Sequence[ArrayPlace], attrs: Attrs
+) -> None:
     (y,) = outputs
     fill(code.f, y.address, y.count, as_bytes(attrs["value"], y.dtype))
 
@@ -146,26 +158,9 @@ def _offset(places: Sequence[int], strides: Strides) -> int:
     return sum(place * stride for place, stride in zip(places, strides, strict=True))
 
 
-def _sliced(x: Operand, slices: Sequence[Sequence[int | None]]) -> tuple[int, Strides]:
+def _sliced(x: ArrayPlace, slices: Sequence[Sequence[int | None]]) -> tuple[int, Strides]:
     """Return the bytes before the first element that slices take, and their strides."""
     ranges = [range(*slice(*part).indices(n)) for n, part in zip(x.shape, slices, strict=True)]
     starts = [each.start if len(each) else 0 for each in ranges]
     steps = tuple(each.step * s for each, s in zip(ranges, x.strides, strict=True))
     return _offset(starts, x.strides), steps
-
-
-MOST_CONSTANT = 1 << 12
-"""Bytes of a constant that code may store; more come from its array."""
-
-
-def emit_constant(code: KernelCode, target: Operand, value: np.ndarray[Any, Any]) -> None:
-    """Store a small array."""
-    data = np.ascontiguousarray(value).tobytes()
-    if len(data) > MOST_CONSTANT:
-        raise NotCompiledError(f"a constant of {len(data)} bytes")
-    whole = len(data) - len(data) % 4
-    for place in range(0, whole, 4):
-        word = int.from_bytes(data[place : place + 4], "little", signed=True)
-        code.f.store(target.address, integer(word), place)
-    for place in range(whole, len(data)):
-        store(code.f, BITS[1], target.address, integer(data[place]), place)

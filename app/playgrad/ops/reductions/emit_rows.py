@@ -6,28 +6,20 @@ from collections.abc import Sequence
 from math import prod
 
 from playgrad.graph.opdef import Attrs
-from playgrad.ops.compiled.emitter import Emit, emits
+from playgrad.ops.core.static_kernel import Write, static_kernel
 from playgrad.ops.expression import simd
 from playgrad.wasm import softmax
-from playgrad.wasm.kernel import KernelCode, NotCompiledError, Operand
+from playgrad.wasm.kernel import ArrayPlace, KernelCode
 from playgrad.wasm.layer_norm import layer_normalization, layer_normalization_gradient
 
 FUNCTIONS = softmax.Exponentials(simd.exp, simd.log)
 
 
-def expect_float32(*operands: Operand) -> None:
-    """Raise NotCompiledError unless all are float32."""
-    for operand in operands:
-        if operand.dtype != "float32":
-            raise NotCompiledError(f"only float32, not {operand.dtype}")
-
-
-def _softmax(logarithm: bool) -> Emit:
+def _softmax(logarithm: bool) -> Write:
     def emit(
-        code: KernelCode, inputs: Sequence[Operand], outputs: Sequence[Operand], attrs: Attrs
+        code: KernelCode, inputs: Sequence[ArrayPlace], outputs: Sequence[ArrayPlace], attrs: Attrs
     ) -> None:
         (x,), (y,), axis = inputs, outputs, attrs["axis"]
-        expect_float32(x)
         stack, size, width = prod(x.shape[:axis]), x.shape[axis], prod(x.shape[axis + 1 :])
         if width == 1:
             softmax.softmax_rows(code, FUNCTIONS, stack, size, x.address, y.address, logarithm)
@@ -39,47 +31,43 @@ def _softmax(logarithm: bool) -> Emit:
     return emit
 
 
-emits("softmax")(_softmax(logarithm=False))
-emits("log_softmax")(_softmax(logarithm=True))
+static_kernel("softmax")(_softmax(logarithm=False))
+static_kernel("log_softmax")(_softmax(logarithm=True))
 
 
-@emits("sparse_softmax_cross_entropy")
+@static_kernel("sparse_softmax_cross_entropy", may_fail=True)
 def _sparse(
-    code: KernelCode, inputs: Sequence[Operand], outputs: Sequence[Operand], attrs: Attrs
+    code: KernelCode, inputs: Sequence[ArrayPlace], outputs: Sequence[ArrayPlace], attrs: Attrs
 ) -> None:
     logits, labels = inputs
-    expect_float32(logits)
     places = [operand.address for operand in (logits, labels, *outputs)]
     softmax.sparse_cross_entropy(code, FUNCTIONS, *_matrix(logits), *places)
 
 
-@emits("softmax_cross_entropy")
+@static_kernel("softmax_cross_entropy")
 def _dense(
-    code: KernelCode, inputs: Sequence[Operand], outputs: Sequence[Operand], attrs: Attrs
+    code: KernelCode, inputs: Sequence[ArrayPlace], outputs: Sequence[ArrayPlace], attrs: Attrs
 ) -> None:
-    expect_float32(*inputs)
     places = [operand.address for operand in (*inputs, *outputs)]
     softmax.dense_cross_entropy(code, FUNCTIONS, *_matrix(inputs[0]), *places)
 
 
-@emits("layer_normalization")
+@static_kernel("layer_normalization")
 def _normalize(
-    code: KernelCode, inputs: Sequence[Operand], outputs: Sequence[Operand], attrs: Attrs
+    code: KernelCode, inputs: Sequence[ArrayPlace], outputs: Sequence[ArrayPlace], attrs: Attrs
 ) -> None:
-    expect_float32(*inputs)
     places = [operand.address for operand in (*inputs, *outputs)]
     layer_normalization(code, *_matrix(inputs[0]), attrs["epsilon"], *places)
 
 
-@emits("layer_normalization_gradient")
+@static_kernel("layer_normalization_gradient")
 def _normalize_gradient(
-    code: KernelCode, inputs: Sequence[Operand], outputs: Sequence[Operand], attrs: Attrs
+    code: KernelCode, inputs: Sequence[ArrayPlace], outputs: Sequence[ArrayPlace], attrs: Attrs
 ) -> None:
-    expect_float32(*inputs)
     places = [operand.address for operand in (*inputs, *outputs)]
     layer_normalization_gradient(code, *_matrix(inputs[0]), attrs["epsilon"], *places)
 
 
-def _matrix(x: Operand) -> tuple[int, int]:
+def _matrix(x: ArrayPlace) -> tuple[int, int]:
     """Return the numbers of rows and of elements of each."""
     return prod(x.shape[:-1]), x.shape[-1]

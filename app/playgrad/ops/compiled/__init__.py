@@ -1,1 +1,0 @@
-"""Kernels in WebAssembly for the operations, by their names."""

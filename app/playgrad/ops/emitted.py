@@ -1,0 +1,10 @@
+"""All emitters: importing this module registers them (`playgrad.ops.emitters`)."""
+
+from playgrad.ops.arrays import emit_indices as emit_indices
+from playgrad.ops.arrays import emit_moves as emit_moves
+from playgrad.ops.elementwise import emit_elementwise as emit_elementwise
+from playgrad.ops.emitters import emitted_operations as emitted_operations
+from playgrad.ops.emitters import emitter_of as emitter_of
+from playgrad.ops.products import emit_matmul as emit_matmul
+from playgrad.ops.reductions import emit_reduce as emit_reduce
+from playgrad.ops.reductions import emit_rows as emit_rows

@@ -66,15 +66,25 @@ class KernelCode:
         scratch: the address of memory that only this kernel uses while it runs.
         failure: the address of a word for `fail`.
         shared: returns what a writer adds to the module, once for each key.
+        overwrites: whether outputs have the places of inputs, for as many as there are of both.
+        relaxed: whether the host has Relaxed SIMD.
 
     Attributes:
         scratch_bytes: the bytes that must be there.
     """
 
     def __init__(
-        self, f: Procedure, scratch: Local, failure: Local, shared: Callable[[Hashable, Any], Any]
+        self,
+        f: Procedure,
+        scratch: Local,
+        failure: Local,
+        shared: Callable[[Hashable, Any], Any],
+        overwrites: tuple[bool, ...],
+        relaxed: bool,
     ) -> None:
         self.f = f
+        self.overwrites = overwrites
+        self.relaxed = relaxed
         self.shared = shared
         self.scratch_bytes = 0
         self._scratch = scratch

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
-from playgrad.graph.opdef import Attrs, lookup
+from playgrad.graph.opdef import Attrs
 from playgrad.graph.spec import TensorSpec
 from playgrad.graph.tensor import Node
 from playgrad.ops.emitters import Operand, emitter
@@ -32,10 +32,6 @@ MOVED = COMPUTED | {"bool", "float16"}
 class _Kernel:
     procedure: Procedure
     scratch: int
-
-
-_WRITERS: dict[str, Write] = {}
-_CONDITIONS: dict[str, Callable[[Sequence[TensorSpec], Attrs], bool]] = {}
 
 
 def static_kernel(
@@ -62,41 +58,49 @@ def static_kernel(
         def emit(
             step: StepBuilder, node: Node, inputs: Sequence[Operand], outputs: Sequence[Operand]
         ) -> None:
-            specs = [[operand.spec for operand in each] for each in (inputs, outputs)]
-            same = tuple(
-                outputs[i].place == inputs[i].place for i in range(min(len(inputs), len(outputs)))
+            pairs = zip(inputs, outputs, strict=False)
+            specs = [tuple(operand.spec for operand in each) for each in (inputs, outputs)]
+            form = _Form(
+                node.op.name,
+                *specs,
+                tuple(sorted((name, repr(value)) for name, value in node.attrs.items())),
+                tuple(a.place == b.place for a, b in pairs) if in_place else (),
             )
-            attrs = tuple(sorted((name, repr(value)) for name, value in node.attrs.items()))
-            key = (write, *map(tuple, specs), same if in_place else (), attrs)
-            kernel = step.shared(
-                key, lambda module: _written(step, module, write, *specs, node.attrs)
-            )
+            kernel = step.shared(form, lambda m: _written(step, m, write, form, node.attrs))
             places = [operand.address for operand in (*inputs, *outputs)]
             scratch = step.scratch(kernel.scratch)
             step.f.call(kernel.procedure, *places, scratch, step.failure)
 
         emitter(*operations, supports=supports, in_place=in_place, may_fail=may_fail)(emit)
-        for operation in operations:
-            assert lookup(operation)
         return write
 
     return register
 
 
+@dataclass(frozen=True)
+class _Form:
+    """What the code of a kernel depends on.
+
+    Attributes:
+        overwrites: whether outputs have the places of inputs, for as many as there are of both.
+    """
+
+    operation: str
+    inputs: tuple[TensorSpec, ...]
+    outputs: tuple[TensorSpec, ...]
+    attrs: tuple[tuple[str, str], ...]
+    overwrites: tuple[bool, ...]
+
+
 def _written(
-    step: StepBuilder,
-    module: Module,
-    write: Write,
-    inputs: Sequence[TensorSpec],
-    outputs: Sequence[TensorSpec],
-    attrs: Attrs,
+    step: StepBuilder, module: Module, write: Write, form: _Form, attrs: Attrs
 ) -> _Kernel:
-    f = module.procedure([I32] * (len(inputs) + len(outputs) + 2))
+    f = module.procedure([I32] * (len(form.inputs) + len(form.outputs) + 2))
     *places, scratch, failure = f.arguments
     arrays = [
         ArrayPlace(place, spec.static_shape, spec.dtype)
-        for place, spec in zip(places, (*inputs, *outputs), strict=True)
+        for place, spec in zip(places, (*form.inputs, *form.outputs), strict=True)
     ]
-    code = KernelCode(f, scratch, failure, step.shared)
-    write(code, arrays[: len(inputs)], arrays[len(inputs) :], attrs)
+    code = KernelCode(f, scratch, failure, step.shared, form.overwrites, step.relaxed)
+    write(code, arrays[: len(form.inputs)], arrays[len(form.inputs) :], attrs)
     return _Kernel(f, code.scratch_bytes)

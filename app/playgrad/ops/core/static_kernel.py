@@ -92,9 +92,7 @@ class _Form:
     overwrites: tuple[bool, ...]
 
 
-def _written(
-    step: StepBuilder, module: Module, write: Write, form: _Form, attrs: Attrs
-) -> _Kernel:
+def _written(step: StepBuilder, module: Module, write: Write, form: _Form, attrs: Attrs) -> _Kernel:
     f = module.procedure([I32] * (len(form.inputs) + len(form.outputs) + 2))
     *places, scratch, failure = f.arguments
     arrays = [

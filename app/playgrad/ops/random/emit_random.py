@@ -90,5 +90,3 @@ def _dropout(
         return lanes("mul", at.load(source), lanes("and", passes, floats(scale)))
 
     _each(code, attrs, step, outputs[0], kept)
-
-

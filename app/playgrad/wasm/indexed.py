@@ -74,10 +74,12 @@ def gather(
     if not table.rows:
         return
     places = ((source, (table.rows * size,)), (out, (count * size,)))
-    with nest(f, [table.stack], places) as (read, write):
-        with nest(f, [count], [(ids, (4,)), (write, (size,))]) as (index, target):
-            place = f.copy(read + index.load(I32) * size)
-            copy_run(f, size, table.item, place, target)
+    with (
+        nest(f, [table.stack], places) as (read, write),
+        nest(f, [count], [(ids, (4,)), (write, (size,))]) as (index, target),
+    ):
+        place = f.copy(read + index.load(I32) * size)
+        copy_run(f, size, table.item, place, target)
 
 
 Combine = Callable[[Local, Local], None]

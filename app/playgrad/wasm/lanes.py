@@ -79,6 +79,16 @@ def floats(value: float) -> StackValue:
     return StackValue(V128, _simd(_CONSTANT) + 4 * struct.pack("<f", value))
 
 
+def doubles(value: float) -> StackValue:
+    """Return two copies of a float64 constant."""
+    return StackValue(V128, _simd(_CONSTANT) + 2 * struct.pack("<d", value))
+
+
+def long_words(value: int) -> StackValue:
+    """Return two copies of the 64 bits of an integer of at least 0."""
+    return StackValue(V128, _simd(_CONSTANT) + 2 * struct.pack("<Q", value))
+
+
 def words(value: int) -> StackValue:
     """Return four copies of the 32 bits of an integer."""
     return StackValue(V128, _simd(_CONSTANT) + 4 * struct.pack("<I", value & 0xFFFFFFFF))

@@ -53,14 +53,14 @@ class Window:
 def windows(f: Procedure, form: WindowForm, backwards: bool = False) -> Iterator[Window]:
     """Repeat a block for each window, image by image, row by row; or in the opposite order."""
     height, width = form.out
-    with f.count(integer(form.batch)) as image:
-        with f.count(integer(height)) as row, f.count(integer(width)) as column:
-            y = f.copy(integer(height - 1) - row if backwards else row)
-            x = f.copy(integer(width - 1) - column if backwards else column)
-            number = f.copy((image * height + y) * width + x)
-            top = f.copy(y * form.strides[0] - form.before[0])
-            left = f.copy(x * form.strides[1] - form.before[1])
-            yield Window(image, number, top, left)
+    counts = (f.count(integer(number)) for number in (form.batch, height, width))
+    with next(counts) as image, next(counts) as row, next(counts) as column:
+        y = f.copy(integer(height - 1) - row if backwards else row)
+        x = f.copy(integer(width - 1) - column if backwards else column)
+        number = f.copy((image * height + y) * width + x)
+        top = f.copy(y * form.strides[0] - form.before[0])
+        left = f.copy(x * form.strides[1] - form.before[1])
+        yield Window(image, number, top, left)
 
 
 @dataclass(frozen=True)

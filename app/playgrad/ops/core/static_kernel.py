@@ -59,10 +59,10 @@ def static_kernel(
             step: StepBuilder, node: Node, inputs: Sequence[Operand], outputs: Sequence[Operand]
         ) -> None:
             pairs = zip(inputs, outputs, strict=False)
-            specs = [tuple(operand.spec for operand in each) for each in (inputs, outputs)]
             form = _Form(
                 node.op.name,
-                *specs,
+                tuple(operand.spec for operand in inputs),
+                tuple(operand.spec for operand in outputs),
                 tuple(sorted((name, repr(value)) for name, value in node.attrs.items())),
                 tuple(a.place == b.place for a, b in pairs) if in_place else (),
             )

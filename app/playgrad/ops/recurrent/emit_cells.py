@@ -14,7 +14,7 @@ from playgrad.wasm.procedure import Local
 from playgrad.wasm.vectors import VectorPlace, across
 
 
-def _emit(blockwise: Blockwise) -> None:
+def _register(name: str, blockwise: Blockwise) -> None:
     def write(
         code: KernelCode,
         inputs: Sequence[ArrayPlace],
@@ -45,5 +45,5 @@ def _emit(blockwise: Blockwise) -> None:
     static_kernel(name)(write)
 
 
-for name, formula in BLOCKWISE.items():
-    _emit(formula)
+for cell, formula in BLOCKWISE.items():
+    _register(cell, formula)

@@ -13,7 +13,7 @@ from playgrad.graph.tensor import Node
 from playgrad.ops.emitted import emitter_of
 from playgrad.ops.emitters import Operand
 from playgrad.ops.state import placeholder
-from playgrad.wasm.step import FAILURE, STEPS_DONE, StepBuilder
+from playgrad.wasm.step import FAILURE, STEPS_DONE, StepCode
 from tests.wasm.wasmtime_host import WasmtimeHost
 
 Array = np.ndarray[Any, Any]
@@ -49,7 +49,7 @@ def run_emitted(
     if emitter is None:
         return None
     assert overlaps is None or emitter.in_place
-    step = StepBuilder(relaxed=False)
+    step = StepCode(relaxed=False)
     step.begin_run()
     offset, places = 0, []
     specs = [tensor.spec for tensor in (*node.inputs, *node.outputs)]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from playgrad.graph.spec import TensorSpec
 from playgrad.graph.tensor import Node
-from playgrad.wasm.step import StepBuilder
+from playgrad.wasm.step import StepCode
 from playgrad.wasm.values import StackValue
 
 
@@ -35,7 +35,7 @@ class Operand:
         return self.spec.static_shape
 
 
-Emit = Callable[[StepBuilder, Node, Sequence[Operand], Sequence[Operand]], None]
+Emit = Callable[[StepCode, Node, Sequence[Operand], Sequence[Operand]], None]
 """``emit(step, node, inputs, outputs)`` writes to ``step.f`` what computes the outputs."""
 
 

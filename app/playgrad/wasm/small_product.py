@@ -76,8 +76,8 @@ def _by_columns(f: Procedure, form: ProductForm, relaxed: bool) -> None:
         if whole < form.columns:
             with f.count(integer(form.columns - whole), 4) as rest:
                 # The last vector may begin within the one before it.
-                column = smaller(rest + whole, form.columns - 4)
-                tile(line_a, line_c, f.copy(column * 4), rows, 1)
+                last = smaller(rest + whole, form.columns - 4)
+                tile(line_a, line_c, f.copy(last * 4), rows, 1)
 
     def tile(line_a: Local, line_c: Local, offset: Local, rows: int, vectors: int) -> None:
         sums = [[f.copy(zeros()) for _ in range(vectors)] for _ in range(rows)]

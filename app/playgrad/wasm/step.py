@@ -20,7 +20,7 @@ steps that are done; then addresses of arrays."""
 _ALIGNMENT = 16
 
 
-class StepBuilder:
+class StepCode:
     """Writes runs of operations, each an exported function, into one module.
 
     The function ``run0``, ``run1``, ... has the parameters ``scratch``, ``block``, ``constants``,
@@ -82,10 +82,7 @@ class StepBuilder:
 
     def constant(self, array: np.ndarray[Any, Any]) -> StackValue:
         """Return the address of a copy of ``array`` in C order, which the code must not change."""
-        self.constants += bytes(-len(self.constants) % _ALIGNMENT)
-        offset = len(self.constants)
-        self.constants += array.tobytes()
-        return self.f.arguments[2] + offset
+        return self.in_constants(self.add_constant(array))
 
     def scratch(self, size: int) -> StackValue:
         """Return the address of at least ``size`` bytes for the current operation alone: the same
@@ -100,6 +97,17 @@ class StepBuilder:
         return self._table + 4 * FAILURE
 
     # Places of arrays
+
+    def add_constant(self, array: np.ndarray[Any, Any]) -> int:
+        """Add ``array`` to the constants; return its offset in bytes, a multiple of 16."""
+        offset = len(self.constants)
+        self.constants += array.tobytes()
+        self.constants += bytes(-len(self.constants) % _ALIGNMENT)
+        return offset
+
+    def in_constants(self, offset: int) -> StackValue:
+        """Return the address of ``offset`` bytes in the constants."""
+        return self.f.arguments[2] + offset
 
     def in_block(self, offset: int) -> StackValue:
         """Return the address of ``offset`` bytes in the block of intermediate results."""

@@ -12,7 +12,7 @@ from playgrad.ops.expression.expr import DistinctExpressions, Expr
 from playgrad.ops.expression.simd_kernel import as_rows
 from playgrad.ops.expression.simd_rows import RowParts, write_rows
 from playgrad.ops.expression.simd_values import can_compute
-from playgrad.wasm.step import StepBuilder
+from playgrad.wasm.step import StepCode
 from playgrad.wasm.values import integer
 
 
@@ -31,7 +31,7 @@ def _supports(node: Node) -> bool:
 
 @emitter(ELEMENTWISE, supports=_supports, in_place=True)
 def emit_elementwise(
-    step: StepBuilder, node: Node, inputs: Sequence[Operand], outputs: Sequence[Operand]
+    step: StepCode, node: Node, inputs: Sequence[Operand], outputs: Sequence[Operand]
 ) -> None:
     """Call a procedure that nodes with the same expressions and forms of inputs share."""
     form = as_rows(outputs[0].shape, [operand.shape for operand in inputs], least=0)

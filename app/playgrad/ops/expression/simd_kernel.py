@@ -99,9 +99,9 @@ def kernel_module(exprs: Sequence[Expr], leaves: Leaves) -> bytes:
             for (_, spread), place, vector in zip(leaves, places, vectors, strict=True):
                 if spread in (LeafForm.BOTH, LeafForm.COLUMNS):
                     f.set(vector, (place + offset).load(V128))
-            values = VectorValues(f, vectors, [name for name, _ in leaves])
+            computed = VectorValues(f, vectors, [name for name, _ in leaves])
             for expr, result in zip(exprs, results, strict=True):
-                f.store(result + offset, values.value(expr, "float32"))
+                f.store(result + offset, computed.value(expr, "float32"))
         for (_, spread), place in zip(leaves, places, strict=True):
             if spread is LeafForm.BOTH:
                 f.add(place, columns * 4)

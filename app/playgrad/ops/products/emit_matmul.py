@@ -9,7 +9,7 @@ from playgrad.graph.tensor import Node
 from playgrad.ops.emitters import Operand, emitter
 from playgrad.wasm.product import SCRATCH, ProductProcedures
 from playgrad.wasm.small_product import ProductForm, write_small_product
-from playgrad.wasm.step import StepBuilder
+from playgrad.wasm.step import StepCode
 from playgrad.wasm.values import StackValue, integer
 
 PACKED_FROM = 1 << 15
@@ -22,7 +22,7 @@ def _is_float32(node: Node) -> bool:
 
 @emitter("matmul", supports=_is_float32)
 def emit_matmul(
-    step: StepBuilder, node: Node, inputs: Sequence[Operand], outputs: Sequence[Operand]
+    step: StepCode, node: Node, inputs: Sequence[Operand], outputs: Sequence[Operand]
 ) -> None:
     """Multiply matrices, or stacks of matrices, of which one operand may have only one."""
     a, b = inputs
@@ -42,7 +42,7 @@ def emit_matmul(
 
 
 def emit_product(
-    step: StepBuilder, form: ProductForm, a: StackValue, b: StackValue, c: StackValue
+    step: StepCode, form: ProductForm, a: StackValue, b: StackValue, c: StackValue
 ) -> None:
     """Write the product of float32 matrices at two addresses to the third one.
 
@@ -69,7 +69,7 @@ def emit_product(
     step.f.call(procedure, a, b, c)
 
 
-def product_procedures(step: StepBuilder) -> ProductProcedures:
+def product_procedures(step: StepCode) -> ProductProcedures:
     """Return the procedures of packed products, added to the module the first time."""
     return step.shared(ProductProcedures, lambda module: ProductProcedures(module, step.relaxed))
 

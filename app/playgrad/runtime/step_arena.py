@@ -1,0 +1,106 @@
+"""Where the values of a compiled step are: in a block that runs share, or in arrays beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from playgrad.compiler.memory import Block, plan_memory
+from playgrad.devices.kinds import CPU
+from playgrad.graph.tensor import Tensor
+from playgrad.runtime.interpreter import LARGEST
+from playgrad.runtime.step_order import StepOrder
+
+SMALL = 1 << 12
+"""The most bytes of a constant that is copied into the constants of a module."""
+
+
+class Region(Enum):
+    """What an offset counts in."""
+
+    BLOCK = "bytes of the block"
+    CONSTANT = "bytes of the constants"
+    ARRAY = "arrays: the variables, then the fed tensors, then large constants"
+
+
+@dataclass(frozen=True)
+class ValuePlace:
+    """The place of a value."""
+
+    region: Region
+    offset: int
+
+
+@dataclass(frozen=True)
+class Arena:
+    """The places of all values of a step.
+
+    Attributes:
+        places: by the root of each tensor.
+        variables: the names of the variables that the step reads or writes; the first arrays.
+        fed: the fed tensors, the arrays after them.
+        constants: the tensors of small constants, in the order of their bytes.
+        held: the tensors of large constants, the last arrays.
+        size: the bytes of the block.
+    """
+
+    places: dict[Tensor, ValuePlace]
+    variables: list[str]
+    fed: list[Tensor]
+    constants: list[Tensor]
+    held: list[Tensor]
+    size: int
+
+
+def plan_arena(
+    step: StepOrder, fetches: Collection[Tensor], fed: Sequence[Tensor], reads: Sequence[Tensor]
+) -> Arena:
+    """Place the values of ``step``.
+
+    Args:
+        fed: the tensors that are fed, in order.
+        reads: the tensors of constants that the step or its fetches need.
+    """
+    names = dict.fromkeys([*step.variables.values(), *step.written])
+    variables = list(names)
+    number = {name: place for place, name in enumerate(variables)}
+    places: dict[Tensor, ValuePlace] = {}
+    for tensor, name in step.variables.items():
+        places[tensor] = ValuePlace(Region.ARRAY, number[name])
+    for place, tensor in enumerate(fed):
+        places[tensor] = ValuePlace(Region.ARRAY, len(variables) + place)
+    small = [tensor for tensor in reads if CPU.bytes_of(tensor.spec) <= SMALL]
+    held = [tensor for tensor in reads if CPU.bytes_of(tensor.spec) > SMALL]
+    for place, tensor in enumerate(held):
+        places[tensor] = ValuePlace(Region.ARRAY, len(variables) + len(fed) + place)
+    offset = 0
+    for tensor in small:
+        places[tensor] = ValuePlace(Region.CONSTANT, offset)
+        offset += -(-CPU.bytes_of(tensor.spec) // 16) * 16
+    overwriting = {step.written[name]: number[name] for name in step.in_place}
+    places |= {tensor: ValuePlace(Region.ARRAY, place) for tensor, place in overwriting.items()}
+    size = _place_results(step, places, {step.root(tensor) for tensor in fetches})
+    return Arena(places, variables, list(fed), small, held, size)
+
+
+def _place_results(
+    step: StepOrder, places: dict[Tensor, ValuePlace], fetched: Collection[Tensor]
+) -> int:
+    """Place all results that have no place yet in one block, and return its bytes."""
+    nodes = step.nodes
+    kept = {*fetched, *step.written.values()}
+    blocks: dict[Tensor, Block] = {}
+    for now, node in enumerate(nodes):
+        for tensor in node.inputs:
+            if (root := step.root(tensor)) in blocks:
+                blocks[root].last = max(blocks[root].last, now)
+        for tensor in node.outputs:
+            if tensor not in places:
+                last = len(nodes) if tensor in kept else now
+                blocks[tensor] = Block(max(CPU.bytes_of(tensor.spec), 1), now, last)
+    sizes = plan_memory(list(blocks.values()), LARGEST, min_arenas=1)
+    starts = [sum(sizes[:number]) for number in range(len(sizes))]
+    for tensor, block in blocks.items():
+        places[tensor] = ValuePlace(Region.BLOCK, starts[block.arena] + block.offset)
+    return sum(sizes)

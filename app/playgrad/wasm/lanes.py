@@ -16,8 +16,9 @@ _INSTRUCTIONS = {
     "i32 gt_u": 0x3C, "i32 le_s": 0x3D, "i32 le_u": 0x3E, "i32 ge_s": 0x3F, "i32 ge_u": 0x40,
     "eq": 0x41, "ne": 0x42, "lt": 0x43, "gt": 0x44, "le": 0x45, "ge": 0x46,
     "not": 0x4D, "and": 0x4E, "or": 0x50, "xor": 0x51, "bitselect": 0x52,
-    "i8 narrow_s": 0x65, "ceil": 0x67, "floor": 0x68, "trunc": 0x69, "nearest": 0x6A,
-    "i16 narrow_s": 0x85, "i16 extend_low_s": 0x87, "i16 extend_low_u": 0x89,
+    "i8 narrow_s": 0x65, "i8 narrow_u": 0x66,
+    "ceil": 0x67, "floor": 0x68, "trunc": 0x69, "nearest": 0x6A,
+    "i16 narrow_s": 0x85, "i16 narrow_u": 0x86, "i16 extend_low_s": 0x87, "i16 extend_low_u": 0x89,
     "i32 abs": 0xA0, "i32 neg": 0xA1, "i32 extend_low_s": 0xA7, "i32 extend_low_u": 0xA9,
     "i32 add": 0xAE, "i32 sub": 0xB1, "i32 mul": 0xB5, "i32 min_s": 0xB6, "i32 min_u": 0xB7,
     "i32 max_s": 0xB8, "i32 max_u": 0xB9,
@@ -54,6 +55,13 @@ def lane(vector: StackValue, number: int) -> StackValue:
     """Return a float32 of the four of ``vector``."""
     expect(vector, V128)
     return StackValue(F32, vector.code + _simd(0x1F) + bytes([number]))
+
+
+def replaced(vector: StackValue, number: int, value: StackValue) -> StackValue:
+    """Return ``vector`` with another number, an i32 or float32, in one lane."""
+    expect(vector, V128)
+    opcode = {I32: 0x1C, F32: 0x20}[value.type]
+    return StackValue(V128, vector.code + value.code + _simd(opcode) + bytes([number]))
 
 
 def shuffled(a: StackValue, b: StackValue, order: Sequence[int]) -> StackValue:

@@ -15,7 +15,9 @@ _RETURN = b"\x0f"
 _COPY_BYTES, _FILL_BYTES = b"\xfc\x0a\x00\x00", b"\xfc\x0b\x00"
 _NO_RESULT = b"\x40"
 _NOT = b"\x45"
-_STORE_LANES = {1: b"\xfd\x58\x00", 4: b"\xfd\x5a\x02"}
+_STORE_LANES = {
+    1: b"\xfd\x58\x00", 2: b"\xfd\x59\x01", 4: b"\xfd\x5a\x02", 8: b"\xfd\x5b\x03",
+}  # fmt: skip
 _STORES = {I32: b"\x36\x02", F32: b"\x38\x02", V128: b"\xfd\x0b\x02"}
 
 
@@ -78,7 +80,7 @@ class Procedure:
         self._code.append(value.code)
 
     def store_lane(self, address: StackValue, vector: StackValue, size: int = 4) -> None:
-        """Store the first ``size`` bytes, 1 or 4, of ``vector`` at ``address``."""
+        """Store the first ``size`` bytes, 1, 2, 4 or 8, of ``vector`` at ``address``."""
         expect(address, I32)
         expect(vector, V128)
         self._code.append(address.code + vector.code + _STORE_LANES[size] + b"\x00\x00")

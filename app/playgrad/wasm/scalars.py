@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 
-from playgrad.wasm.encoding import F32, F64, I32, I64, unsigned
+from playgrad.wasm.encoding import F32, F64, I32, I64, signed, unsigned
 from playgrad.wasm.values import StackValue, expect, integer
 
 _INTEGER_COMPARISONS = (
@@ -30,6 +30,8 @@ _CONVERSIONS = {
     "f64.promote_f32": (b"\xbb", F32, F64),
     "i32.reinterpret_f32": (b"\xbc", F32, I32),
     "f32.reinterpret_i32": (b"\xbe", I32, F32),
+    "i64.reinterpret_f64": (b"\xbd", F64, I64),
+    "f64.reinterpret_i64": (b"\xbf", I64, F64),
     "i32.extend8_s": (b"\xc0", I32, I32),
     "i32.trunc_sat_f32_s": (b"\xfc\x00", F32, I32),
     "i32.trunc_sat_f32_u": (b"\xfc\x01", F32, I32),
@@ -82,7 +84,9 @@ def scalar(name: str, *arguments: StackValue | int) -> StackValue:
 
 
 def number(kind: int, value: float) -> StackValue:
-    """Return a constant of type F32, F64 or I32, the last modulo 2**32."""
+    """Return a constant of a type; an i32 modulo 2**32."""
+    if kind == I64:
+        return StackValue(I64, b"\x42" + signed(int(value)))
     if kind == F32:
         return StackValue(F32, b"\x43" + struct.pack("<f", value))
     if kind == F64:

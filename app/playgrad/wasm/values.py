@@ -80,6 +80,15 @@ class StackValue:
         other bytes are 0."""
         return self._loaded(V128, _simd(0x5C), offset, b"\x00")
 
+    def load_long(self, offset: int = 0) -> StackValue:
+        """Return a vector that begins with the eight bytes at this address + ``offset`` bytes; its
+        other bytes are 0."""
+        return self._loaded(V128, _simd(0x5D), offset, b"\x00")
+
+    def load_short_splat(self, offset: int = 0) -> StackValue:
+        """Return eight copies of the two bytes at this address + ``offset`` bytes."""
+        return self._loaded(V128, _simd(0x08), offset, b"\x00")
+
     def load_byte_splat(self, offset: int = 0) -> StackValue:
         """Return sixteen copies of the byte at this address + ``offset`` bytes."""
         return self._loaded(V128, _simd(0x07), offset, b"\x00")

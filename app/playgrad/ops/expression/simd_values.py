@@ -5,7 +5,7 @@ Numbers have 32 bits in a vector. A bool is a mask: all bits, or none.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from playgrad.ops.expression.expr import (
@@ -19,26 +19,30 @@ from playgrad.ops.expression.expr import (
 )
 from playgrad.ops.expression.functions import FUNCTIONS
 from playgrad.ops.expression.simd import COMPOSED, INSTRUCTIONS
+from playgrad.ops.expression.simd_elements import from_half, to_half, wrapped
+from playgrad.ops.expression.simd_lanes import BY_LANE
 from playgrad.wasm.lanes import floats, lanes, words
 from playgrad.wasm.procedure import Local, Procedure
 from playgrad.wasm.values import StackValue
 
 _COMMON = {"add": "i32 add", "sub": "i32 sub", "mul": "i32 mul", "eq": "i32 eq", "ne": "i32 ne"}
 _LOGIC = {"and": "and", "or": "or", "xor": "xor", "not": "not", "ne": "xor"}
+_SIGNED = {
+    **_COMMON, "neg": "i32 neg", "abs": "i32 abs", "maximum": "i32 max_s", "minimum": "i32 min_s",
+    "lt": "i32 lt_s", "le": "i32 le_s", "gt": "i32 gt_s", "ge": "i32 ge_s",
+}  # fmt: skip
+_UNSIGNED = {
+    **_COMMON, "neg": "i32 neg", "maximum": "i32 max_u", "minimum": "i32 min_u",
+    "lt": "i32 lt_u", "le": "i32 le_u", "gt": "i32 gt_u", "ge": "i32 ge_u",
+}  # fmt: skip
 _OF_DTYPE = {
-    "float32": INSTRUCTIONS,
-    "bool": _LOGIC,
-    "int32": {
-        **_COMMON, "neg": "i32 neg", "abs": "i32 abs", "maximum": "i32 max_s",
-        "minimum": "i32 min_s", "lt": "i32 lt_s", "le": "i32 le_s", "gt": "i32 gt_s",
-        "ge": "i32 ge_s",
-    },
-    "uint32": {
-        **_COMMON, "neg": "i32 neg", "maximum": "i32 max_u", "minimum": "i32 min_u",
-        "lt": "i32 lt_u", "le": "i32 le_u", "gt": "i32 gt_u", "ge": "i32 ge_u",
-    },
+    "float32": INSTRUCTIONS, "float16": INSTRUCTIONS, "bool": _LOGIC, "int32": _SIGNED,
+    "int8": _SIGNED, "uint32": _UNSIGNED, "uint8": _UNSIGNED,
 }  # fmt: skip
 """Functions of each dtype that are one instruction, and its name."""
+
+
+_FLOATING = ("float32", "float16")
 
 
 def can_compute(expr: Expr, names: Sequence[str]) -> bool:
@@ -67,14 +71,30 @@ def _has_code(expr: Expr, names: Sequence[str]) -> bool:
     kind = _decisive_dtype(expr, names, None)
     if expr.function == "select":
         return kind in _OF_DTYPE
-    if expr.function in _OF_DTYPE.get(kind, {}) or (expr.function, kind) == ("eq", "bool"):
-        return True
-    return kind == "float32" and expr.function in COMPOSED
+    return kind in _OF_DTYPE and _function(expr.function, kind) is not None
 
 
 def _converts(source: str, to: str) -> bool:
     """Integers of floats beyond their range depend on the processor: these are NumPy's."""
-    return source != "float32" or to in ("float32", "bool")
+    return source not in _FLOATING or to in (*_FLOATING, "bool")
+
+
+def _function(name: str, kind: str) -> Callable[..., StackValue] | None:
+    """Return a function of a dtype, from the procedure and its arguments to the result."""
+    instruction = _OF_DTYPE[kind].get(name)
+    if instruction is not None:
+        return lambda f, *arguments: lanes(instruction, *arguments)
+    if (name, kind) == ("eq", "bool"):
+        return lambda f, a, b: lanes("not", lanes("xor", a, b))
+    if kind in _FLOATING and name in COMPOSED:
+        return COMPOSED[name]
+    if (name, _OF_DTYPE[kind]) == ("sign", _SIGNED):
+        return lambda f, x: lanes("i32 max_s", lanes("i32 min_s", x, words(1)), words(-1))
+    if (name, _OF_DTYPE[kind]) == ("sign", _UNSIGNED):
+        return lambda f, x: lanes("i32 min_u", x, words(1))
+    if (name, _OF_DTYPE[kind]) == ("abs", _UNSIGNED):
+        return lambda f, x: x
+    return BY_LANE.get(kind, {}).get(name)
 
 
 def _decisive_dtype(expr: Call, names: Sequence[str], expected: str | None) -> str:
@@ -123,28 +143,36 @@ class VectorValues:
             a, b = (self.value(arg, kind) for arg in expr.args[1:])
             return COMPOSED["select"](self._f, condition, a, b)
         arguments = [self.value(arg, kind) for arg in expr.args]
-        if (expr.function, kind) == ("eq", "bool"):
-            return lanes("not", lanes("xor", *arguments))
-        instruction = _OF_DTYPE[kind].get(expr.function)
-        if instruction is not None:
-            return lanes(instruction, *arguments)
-        return COMPOSED[expr.function](self._f, *arguments)
+        function = _function(expr.function, kind)
+        assert function is not None
+        result = function(self._f, *arguments)
+        is_mask = FUNCTIONS[expr.function].result == "bool"
+        return result if is_mask else wrapped(result, kind)
 
     def _cast(self, expr: Cast) -> StackValue:
         source = infer_dtype(expr.arg, self._names)
         value: StackValue = self.value(expr.arg, source)
         if expr.to == source:
             return value
+        if source in _FLOATING:
+            if expr.to == "bool":
+                return lanes("ne", value, floats(0.0))
+            if expr.to == "float16":  # it is rounded even within an expression
+                return from_half(self._f, self._f.copy(to_half(self._f, self._f.copy(value))))
+            return value
         if expr.to == "bool":
-            return lanes("ne" if source == "float32" else "i32 ne", value, floats(0.0))
-        if source == "bool":
-            return lanes("and", value, floats(1.0) if expr.to == "float32" else words(1))
-        if expr.to == "float32":
-            return lanes(f"f32 from {'u32' if source == 'uint32' else 'i32'}", value)
-        return value  # the bits of int32 and uint32 are the same
+            return lanes("i32 ne", value, words(0))
+        if expr.to in _FLOATING:
+            if source == "bool":
+                return lanes("and", value, floats(1.0))
+            number = lanes(f"f32 from {'u32' if source == 'uint32' else 'i32'}", value)
+            if expr.to == "float16":
+                return from_half(self._f, self._f.copy(to_half(self._f, self._f.copy(number))))
+            return number
+        return wrapped(lanes("and", value, words(1)) if source == "bool" else value, expr.to)
 
 
 def _constant(value: Any, kind: str) -> StackValue:
     if kind == "bool":
         return words(-1 if value else 0)
-    return floats(value) if kind == "float32" else words(int(value))
+    return floats(value) if kind in _FLOATING else words(int(value))

@@ -23,9 +23,16 @@ _INSTRUCTIONS = {
     "i32 max_s": 0xB8, "i32 max_u": 0xB9,
     "abs": 0xE0, "neg": 0xE1, "sqrt": 0xE3,
     "add": 0xE4, "sub": 0xE5, "mul": 0xE6, "div": 0xE7, "min": 0xE8, "max": 0xE9,
+    "i64 add": 0xCE, "i64 sub": 0xD1,
+    "f64 from low f32": 0x5F, "f32 from f64": 0x5E, "f64 nearest": 0x94, "f64 abs": 0xEC,
+    "f64 neg": 0xED, "f64 sqrt": 0xEF, "f64 add": 0xF0, "f64 sub": 0xF1, "f64 mul": 0xF2,
+    "f64 div": 0xF3, "f64 min": 0xF4, "f64 max": 0xF5, "f64 eq": 0x47, "f64 ne": 0x48,
+    "f64 lt": 0x49, "f64 gt": 0x4A, "f64 le": 0x4B, "f64 ge": 0x4C, "f64 floor": 0x75,
     "i32 from f32": 0xF8, "f32 from i32": 0xFA, "f32 from u32": 0xFB,
 }  # fmt: skip
-_SHIFTS = {"i32 shl": 0xAB, "i32 shr_s": 0xAC, "i32 shr_u": 0xAD}
+_SHIFTS = {
+    "i32 shl": 0xAB, "i32 shr_s": 0xAC, "i32 shr_u": 0xAD, "i64 shl": 0xCB, "i64 shr_u": 0xCD,
+}  # fmt: skip
 
 
 def lanes(name: str, *arguments: StackValue) -> StackValue:
@@ -70,6 +77,16 @@ def splat(value: StackValue) -> StackValue:
 def floats(value: float) -> StackValue:
     """Return four copies of a float32 constant."""
     return StackValue(V128, _simd(_CONSTANT) + 4 * struct.pack("<f", value))
+
+
+def doubles(value: float) -> StackValue:
+    """Return two copies of a float64 constant."""
+    return StackValue(V128, _simd(_CONSTANT) + 2 * struct.pack("<d", value))
+
+
+def long_words(value: int) -> StackValue:
+    """Return two copies of the 64 bits of an integer of at least 0."""
+    return StackValue(V128, _simd(_CONSTANT) + 2 * struct.pack("<Q", value))
 
 
 def words(value: int) -> StackValue:

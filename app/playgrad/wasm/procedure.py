@@ -27,16 +27,18 @@ class Local(StackValue):
 
 
 class Procedure:
-    """A function without a result.
+    """A function.
 
     Args:
         number: its number in the module.
         parameters: their types.
+        result: the type of its result; None for a function without one.
     """
 
-    def __init__(self, number: int, parameters: Sequence[int]) -> None:
+    def __init__(self, number: int, parameters: Sequence[int], result: int | None = None) -> None:
         self.number = number
         self.parameters = tuple(parameters)
+        self.result = result
         self.arguments = tuple(map(self._local, range(len(parameters)), parameters))
         self._types: list[int] = []
         self._code: list[bytes] = []
@@ -65,6 +67,16 @@ class Procedure:
         expect(address, I32)
         self._code.append(address.code + value.code + _STORES[value.type] + unsigned(offset))
 
+    def emit(self, code: bytes) -> None:
+        """Append instructions that leave nothing on the stack."""
+        self._code.append(code)
+
+    def give(self, value: StackValue) -> None:
+        """End the function with its result."""
+        assert self.result is not None
+        expect(value, self.result)
+        self._code.append(value.code)
+
     def store_lane(self, address: StackValue, vector: StackValue, size: int = 4) -> None:
         """Store the first ``size`` bytes, 1 or 4, of ``vector`` at ``address``."""
         expect(address, I32)
@@ -72,10 +84,13 @@ class Procedure:
         self._code.append(address.code + vector.code + _STORE_LANES[size] + b"\x00\x00")
 
     def call(self, function: Procedure, *arguments: StackValue) -> None:
-        for argument, kind in zip(arguments, function.parameters, strict=True):
-            expect(argument, kind)
-        code = b"".join(argument.code for argument in arguments)
-        self._code.append(code + _CALL + unsigned(function.number))
+        assert function.result is None
+        self._code.append(_call(function, arguments))
+
+    def result_of(self, function: Procedure, *arguments: StackValue) -> Local:
+        """Return a new variable with the result of a call."""
+        assert function.result is not None
+        return self.copy(StackValue(function.result, _call(function, arguments)))
 
     def leave(self) -> None:
         """Return from the function."""
@@ -108,6 +123,15 @@ class Procedure:
         self._code.append(_BRANCH + unsigned(0) + _END + _END)
 
     @contextmanager
+    def repeat_while(self, condition: StackValue) -> Iterator[None]:
+        """Repeat a block as long as ``condition``, computed before each time, is not 0."""
+        expect(condition, I32)
+        self._code.append(_BLOCK + _NO_RESULT + _LOOP + _NO_RESULT)
+        self._code.append(condition.code + _NOT + _BRANCH_IF + unsigned(1))
+        yield
+        self._code.append(_BRANCH + unsigned(0) + _END + _END)
+
+    @contextmanager
     def when(self, condition: StackValue) -> Iterator[None]:
         """Execute a block if ``condition`` is not 0."""
         expect(condition, I32)
@@ -131,3 +155,9 @@ class Procedure:
 
     def _local(self, number: int, kind: int) -> Local:
         return Local(kind, b"\x20" + unsigned(number), number)
+
+
+def _call(function: Procedure, arguments: Sequence[StackValue]) -> bytes:
+    for argument, kind in zip(arguments, function.parameters, strict=True):
+        expect(argument, kind)
+    return b"".join(argument.code for argument in arguments) + _CALL + unsigned(function.number)

@@ -16,7 +16,7 @@ from playgrad.wasm.encoding import I32
 from playgrad.wasm.kernel import ArrayPlace, KernelCode
 from playgrad.wasm.module import Module
 from playgrad.wasm.procedure import Procedure
-from playgrad.wasm.step import StepBuilder
+from playgrad.wasm.step import StepCode
 
 Write = Callable[[KernelCode, Sequence[ArrayPlace], Sequence[ArrayPlace], Attrs], None]
 """Writes the code of a node: from its inputs to its outputs."""
@@ -56,7 +56,7 @@ def static_kernel(
             return first.dtype in dtypes and only_if(specs, node.attrs)
 
         def emit(
-            step: StepBuilder, node: Node, inputs: Sequence[Operand], outputs: Sequence[Operand]
+            step: StepCode, node: Node, inputs: Sequence[Operand], outputs: Sequence[Operand]
         ) -> None:
             pairs = zip(inputs, outputs, strict=False)
             form = _Form(
@@ -92,7 +92,7 @@ class _Form:
     overwrites: tuple[bool, ...]
 
 
-def _written(step: StepBuilder, module: Module, write: Write, form: _Form, attrs: Attrs) -> _Kernel:
+def _written(step: StepCode, module: Module, write: Write, form: _Form, attrs: Attrs) -> _Kernel:
     f = module.procedure([I32] * (len(form.inputs) + len(form.outputs) + 2))
     *places, scratch, failure = f.arguments
     arrays = [

@@ -89,8 +89,10 @@ class _StepCompiler:
         self._overwrites = overwrites
         self._builder = StepCode(relaxed)
         self._runs = 0
-        for tensor in arena.constants:
+        self._constants = [
             self._builder.add_constant(np.asarray(tensor.node.attrs["value"]))
+            for tensor in arena.constants
+        ]
 
     def compiled(self) -> CompiledStep:
         order, builder = self._order, self._builder
@@ -156,5 +158,5 @@ class _StepCompiler:
         if place.region is Region.ARRAY:
             return self._builder.pointer(place.offset)
         if place.region is Region.CONSTANT:
-            return self._builder.in_constants(place.offset)
+            return self._builder.in_constants(self._constants[place.offset])
         return self._builder.in_block(place.offset)

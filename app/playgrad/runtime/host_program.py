@@ -41,6 +41,7 @@ class HostProgram:
 
     Attributes:
         compiled: the compiled program, once it is.
+        compile_seconds: how long that took.
     """
 
     def __init__(
@@ -61,6 +62,7 @@ class HostProgram:
         self._until_compiled = SECONDS_OF_NODE * len(order)
         self._step_seconds = LONGEST_CALL
         self.compiled: CompiledRun | None = None
+        self.compile_seconds = 0.0
 
     def run(
         self, feeds: Mapping[str, Array], stop: Callable[[], bool]
@@ -103,7 +105,9 @@ class HostProgram:
         if self.compiled is None:
             if self._until_compiled > 0:
                 return False
+            started = time.perf_counter()
             self.compiled = self._compile(self._host)
+            self.compile_seconds = time.perf_counter() - started
             if self.compiled is None:
                 self._host = None
         return self.compiled is not None

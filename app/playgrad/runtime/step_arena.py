@@ -20,7 +20,7 @@ class Region(Enum):
     """What an offset counts in."""
 
     BLOCK = "bytes of the block"
-    CONSTANT = "bytes of the constants"
+    CONSTANT = "small constants"
     ARRAY = "arrays: the variables, then the fed tensors, then large constants"
 
 
@@ -40,7 +40,7 @@ class Arena:
         places: by the root of each tensor.
         variables: the names of the variables that the step reads or writes; the first arrays.
         fed: the fed tensors, the arrays after them.
-        constants: the tensors of small constants, in the order of their bytes.
+        constants: the tensors of small constants.
         held: the tensors of large constants, the last arrays.
         size: the bytes of the block.
     """
@@ -64,21 +64,19 @@ def plan_arena(
     """
     names = dict.fromkeys([*step.variables.values(), *step.written])
     variables = list(names)
-    number = {name: place for place, name in enumerate(variables)}
+    numbers = {name: place for place, name in enumerate(variables)}
     places: dict[Tensor, ValuePlace] = {}
     for tensor, name in step.variables.items():
-        places[tensor] = ValuePlace(Region.ARRAY, number[name])
+        places[tensor] = ValuePlace(Region.ARRAY, numbers[name])
     for place, tensor in enumerate(fed):
         places[tensor] = ValuePlace(Region.ARRAY, len(variables) + place)
     small = [tensor for tensor in reads if CPU.bytes_of(tensor.spec) <= SMALL]
     held = [tensor for tensor in reads if CPU.bytes_of(tensor.spec) > SMALL]
     for place, tensor in enumerate(held):
         places[tensor] = ValuePlace(Region.ARRAY, len(variables) + len(fed) + place)
-    offset = 0
-    for tensor in small:
-        places[tensor] = ValuePlace(Region.CONSTANT, offset)
-        offset += -(-CPU.bytes_of(tensor.spec) // 16) * 16
-    overwriting = {step.written[name]: number[name] for name in step.in_place}
+    for number, tensor in enumerate(small):
+        places[tensor] = ValuePlace(Region.CONSTANT, number)
+    overwriting = {step.written[name]: numbers[name] for name in step.in_place}
     places |= {tensor: ValuePlace(Region.ARRAY, place) for tensor, place in overwriting.items()}
     size = _place_results(step, places, {step.root(tensor) for tensor in fetches})
     return Arena(places, variables, list(fed), small, held, size)

@@ -43,6 +43,7 @@ class StepCode:
         self.f: Procedure
         self._module = Module()
         self._shared: dict[Hashable, Any] = {}
+        self._offsets: dict[bytes, int] = {}
         self._pointers: dict[int, Local] = {}
         self._runs = 0
 
@@ -99,11 +100,14 @@ class StepCode:
     # Places of arrays
 
     def add_constant(self, array: np.ndarray[Any, Any]) -> int:
-        """Add ``array`` to the constants; return its offset in bytes, a multiple of 16."""
-        offset = len(self.constants)
-        self.constants += array.tobytes()
-        self.constants += bytes(-len(self.constants) % _ALIGNMENT)
-        return offset
+        """Add the bytes of ``array`` to the constants, unless they are there already; return their
+        offset, a multiple of 16."""
+        content = array.tobytes()
+        if content not in self._offsets:
+            self._offsets[content] = len(self.constants)
+            self.constants += content
+            self.constants += bytes(-len(self.constants) % _ALIGNMENT)
+        return self._offsets[content]
 
     def in_constants(self, offset: int) -> StackValue:
         """Return the address of ``offset`` bytes in the constants."""

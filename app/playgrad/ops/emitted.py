@@ -3,10 +3,11 @@
 from playgrad.ops import emit_attention as emit_attention
 from playgrad.ops.arrays import emit_indices as emit_indices
 from playgrad.ops.arrays import emit_moves as emit_moves
-from playgrad.ops.convolution import emit_avg_pool as emit_avg_pool
 from playgrad.ops.convolution import emit_convolution as emit_convolution
+from playgrad.ops.convolution import emit_grouped as emit_grouped
 from playgrad.ops.convolution import emit_pooling as emit_pooling
 from playgrad.ops.convolution import emit_resize as emit_resize
+from playgrad.ops.convolution import emit_windows as emit_windows
 from playgrad.ops.elementwise import emit_elementwise as emit_elementwise
 from playgrad.ops.emitters import emitted_operations as emitted_operations
 from playgrad.ops.emitters import emitter_of as emitter_of

@@ -58,6 +58,8 @@ class Emitter:
 
 
 _EMITTERS: dict[str, Emitter] = {}
+_FALLBACKS: dict[str, Emitter] = {}
+"""For nodes that the operation's first emitter does not support."""
 
 
 def emitter(
@@ -65,14 +67,20 @@ def emitter(
     supports: Callable[[Node], bool] = lambda node: True,
     in_place: bool = False,
     may_fail: bool = False,
+    fallback: bool = False,
 ) -> Callable[[Emit], Emit]:
-    """Register the decorated function as the emitter of ``operations``; see `Emitter`."""
+    """Register the decorated function as the emitter of ``operations``; see `Emitter`.
+
+    Args:
+        fallback: whether it is for the nodes that the operations' other emitter does not support.
+    """
+    table = _FALLBACKS if fallback else _EMITTERS
 
     def register(emit: Emit) -> Emit:
         for operation in operations:
-            if operation in _EMITTERS:
+            if operation in table:
                 raise ValueError(f"{operation!r} already has an emitter.")
-            _EMITTERS[operation] = Emitter(emit, supports, in_place, may_fail)
+            table[operation] = Emitter(emit, supports, in_place, may_fail)
         return emit
 
     return register
@@ -80,11 +88,13 @@ def emitter(
 
 def emitter_of(node: Node) -> Emitter | None:
     """Return the emitter that can write the code of ``node``, or None."""
-    if node.op.elementwise is not None:
-        found = _EMITTERS.get(ELEMENTWISE)
-    else:
-        found = _EMITTERS.get(node.op.name) if node.op.source is None else None
-    return found if found is not None and found.supports(node) else None
+    name = node.op.name if node.op.elementwise is None else ELEMENTWISE
+    if node.op.source is not None and name != ELEMENTWISE:
+        return None
+    for table in (_EMITTERS, _FALLBACKS):
+        if name in table and table[name].supports(node):
+            return table[name]
+    return None
 
 
 ELEMENTWISE = "elementwise"

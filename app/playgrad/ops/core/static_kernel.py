@@ -40,13 +40,14 @@ def static_kernel(
     only_if: Condition = lambda specs, attrs: True,
     in_place: bool = False,
     may_fail: bool = False,
+    fallback: bool = False,
 ) -> Callable[[Write], Write]:
     """Register the decorated function as the emitter of ``operations``.
 
     Args:
         dtypes: those of the first input, or of the first output if there are no inputs.
         only_if: whether there is a kernel for these inputs and attributes.
-        in_place, may_fail: as in `playgrad.ops.emitters.Emitter`.
+        in_place, may_fail, fallback: as for `playgrad.ops.emitters.emitter`.
     """
 
     def register(write: Write) -> Write:
@@ -71,7 +72,13 @@ def static_kernel(
             scratch = step.scratch(kernel.scratch)
             step.f.call(kernel.procedure, *places, scratch, step.failure)
 
-        emitter(*operations, supports=supports, in_place=in_place, may_fail=may_fail)(emit)
+        emitter(
+            *operations,
+            supports=supports,
+            in_place=in_place,
+            may_fail=may_fail,
+            fallback=fallback,
+        )(emit)
         return write
 
     return register

@@ -9,10 +9,12 @@ import numpy as np
 
 from playgrad.graph.opdef import Attrs
 from playgrad.ops.core.static_kernel import MOVED, static_kernel
+from playgrad.ops.expression import simd
+from playgrad.ops.expression.simd_doubles import DOUBLES
 from playgrad.ops.random.random_inputs import seed_of
-from playgrad.wasm.encoding import I32
+from playgrad.wasm.encoding import I32, V128
 from playgrad.wasm.kernel import ArrayPlace, KernelCode
-from playgrad.wasm.lanes import floats, lanes, shifted
+from playgrad.wasm.lanes import floats, lanes, shifted, shuffled
 from playgrad.wasm.procedure import Local
 from playgrad.wasm.scalars import number
 from playgrad.wasm.threefry import BLOCK, write_threefry
@@ -90,3 +92,27 @@ def _dropout(
         return lanes("mul", at.load(source), lanes("and", passes, floats(scale)))
 
     _each(code, attrs, step, outputs[0], kept)
+
+
+@static_kernel("random_normal", dtypes={"uint32"})
+def _normal(
+    code: KernelCode, inputs: Sequence[ArrayPlace], outputs: Sequence[ArrayPlace], attrs: Attrs
+) -> None:
+    """The Box-Muller transform of pairs of words."""
+    (step,), (y,), f = inputs, outputs, code.f
+    place = random_words(code, attrs, step, y.count)
+    target = f.copy(y.address)
+
+    def part(at: VectorPlace) -> None:
+        bits = f.copy((place + at.offset).load(V128))  # of two pairs, also beyond the last number
+        first = shuffled(bits, bits, (0, 0, 2, 2))
+        second = shuffled(bits, bits, (1, 1, 3, 3))
+        above_zero = lanes("add", whole(first), floats(1.0))
+        logarithm = simd.log(f, f.copy(lanes("mul", above_zero, floats(2.0**-24))))
+        radius = f.copy(lanes("sqrt", lanes("mul", logarithm, floats(-2.0))))
+        angle = f.copy(lanes("mul", fraction(second), floats(2 * np.pi)))
+        cosine, sine = f.copy(DOUBLES["cos"](f, angle)), f.copy(DOUBLES["sin"](f, angle))
+        waves = shuffled(cosine, sine, (0, 5, 2, 7))
+        at.store(f, target, lanes("mul", radius, waves))
+
+    across(f, y.count, part)

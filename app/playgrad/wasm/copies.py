@@ -56,12 +56,15 @@ def fill(f: Procedure, target: StackValue, count: int, element: bytes) -> None:
         clear(f, target, count * len(element))
         return
     words = element if len(element) == 8 else element * (4 // len(element))
-    parts = [integer(int.from_bytes(words[i : i + 4], "little", signed=True)) for i in (0, -4)]
+    parts = [_integer(words[first : first + 4]) for first in range(0, len(words), 4)]
     size = count * len(element)
     whole = size - size % len(words)
     with nest(f, [whole // len(words)], [(target, (len(words),))]) as (place,):
-        for number in range(len(words) // 4):
-            f.store(place, parts[number], 4 * number)
+        for number, part in enumerate(parts):
+            f.store(place, part, 4 * number)
     for offset in range(whole, size, len(element)):
-        value = integer(int.from_bytes(element, "little", signed=True))
-        store(f, BITS[len(element)], target, value, offset)
+        store(f, BITS[len(element)], target, _integer(element), offset)
+
+
+def _integer(data: bytes) -> StackValue:
+    return integer(int.from_bytes(data, "little", signed=True))

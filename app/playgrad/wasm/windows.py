@@ -34,7 +34,7 @@ class WindowForm:
 
 
 @dataclass(frozen=True)
-class Window:
+class ImageWindow:
     """A window of an image.
 
     Attributes:
@@ -50,7 +50,7 @@ class Window:
 
 
 @contextmanager
-def windows(f: Procedure, form: WindowForm, backwards: bool = False) -> Iterator[Window]:
+def windows(f: Procedure, form: WindowForm, backwards: bool = False) -> Iterator[ImageWindow]:
     """Repeat a block for each window, image by image, row by row; or in the opposite order."""
     height, width = form.out
     counts = (f.count(integer(number)) for number in (form.batch, height, width))
@@ -60,7 +60,7 @@ def windows(f: Procedure, form: WindowForm, backwards: bool = False) -> Iterator
         number = f.copy((image * height + y) * width + x)
         top = f.copy(y * form.strides[0] - form.before[0])
         left = f.copy(x * form.strides[1] - form.before[1])
-        yield Window(image, number, top, left)
+        yield ImageWindow(image, number, top, left)
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class Pixel:
 
 
 @contextmanager
-def pixels(f: Procedure, form: WindowForm, window: Window) -> Iterator[Pixel]:
+def pixels(f: Procedure, form: WindowForm, window: ImageWindow) -> Iterator[Pixel]:
     """Repeat a block for each pixel of a window that lies in its image, row by row."""
     (height, width), (step_y, step_x) = form.image, form.dilations
     with f.count(integer(form.window[0])) as row:
@@ -84,7 +84,7 @@ def pixels(f: Procedure, form: WindowForm, window: Window) -> Iterator[Pixel]:
                 yield Pixel(number, f.copy(row * form.window[1] + column))
 
 
-def pixel_count(f: Procedure, form: WindowForm, window: Window) -> Local:
+def pixel_count(f: Procedure, form: WindowForm, window: ImageWindow) -> Local:
     """Return how many pixels of a window lie in its image."""
     count = f.local(I32)
     f.set(count, integer(0))

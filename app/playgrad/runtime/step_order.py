@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
 from playgrad.graph.tensor import Node, Tensor
@@ -75,7 +76,8 @@ def step_order(
             changes none of them.
     """
     roots, variables, written, rewritten = _roots(order)
-    work = [node for node in order if _computes(node, fed)]
+    given = set(fed)
+    work = [node for node in order if _computes(node, given)]
     emitters = {node: found for node in work if (found := emitter_of(node)) is not None}
     before = _dependencies(order, set(work), roots)
     final = _final(work, before)
@@ -90,7 +92,7 @@ def step_order(
     return result
 
 
-def _computes(node: Node, fed: Collection[Tensor]) -> bool:
+def _computes(node: Node, fed: AbstractSet[Tensor]) -> bool:
     if node.op.name in (*_SOURCES, "no_op", "read_variable") or node.op.alias:
         return False
     return not node.outputs or any(tensor not in fed for tensor in node.outputs)

@@ -254,3 +254,18 @@ def test_divisions_of_integers() -> None:
         a, b = (grid.reshape(-1).astype(dtype) for grid in np.meshgrid(values, values))
         for name in ("floor_divide", "mod", "pow"):
             compare(name, [a, b], {})
+
+
+@pytest.mark.parametrize("labels", [1, 2, 9])
+def test_alignments_of_a_batch(labels: int) -> None:
+    generator = np.random.default_rng(dice("alignments", labels).getrandbits(64))
+    logits = generator.normal(size=(5, 24, 6)).astype(np.float32)
+    (log_probs,) = lookup("log_softmax").reference([logits], {"axis": 2})
+    target = generator.integers(0, 5, (5, labels)).astype(np.int32)
+    lengths = np.array([labels, labels, 0, 1, labels], np.int32)
+    times = np.array([24, 20, 7, 0, 2 * labels + 1], np.int32)
+    inputs = [log_probs, target, lengths, times]
+    for zero_infinity in (False, True):
+        attrs = {"blank": 5, "zero_infinity": zero_infinity}
+        compare("ctc_loss", inputs, attrs, 1e-5)
+        compare("ctc_loss_gradient", inputs, attrs, 1e-5)

@@ -14,6 +14,7 @@ from playgrad.ops.emitters import emitter_of as emitter_of
 from playgrad.ops.products import emit_matmul as emit_matmul
 from playgrad.ops.random import emit_random as emit_random
 from playgrad.ops.recurrent import emit_cells as emit_cells
+from playgrad.ops.reductions import emit_ctc as emit_ctc
 from playgrad.ops.reductions import emit_reduce as emit_reduce
 from playgrad.ops.reductions import emit_rows as emit_rows
 from playgrad.ops.training import emit_training as emit_training

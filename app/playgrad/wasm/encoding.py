@@ -9,8 +9,13 @@ I32, I64, F32, F64, V128 = 0x7F, 0x7E, 0x7D, 0x7C, 0x7B
 TYPE_NAMES = {I32: "i32", I64: "i64", F32: "f32", F64: "f64", V128: "v128"}
 
 
+_SINGLE = [bytes([number]) for number in range(0x80)]
+
+
 def unsigned(number: int) -> bytes:
     """Return ``number`` ≥ 0 in LEB128."""
+    if number < 0x80:
+        return _SINGLE[number]
     encoded = bytearray()
     while number > 0x7F:
         encoded.append(number & 0x7F | 0x80)

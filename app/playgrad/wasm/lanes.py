@@ -24,6 +24,7 @@ _INSTRUCTIONS = {
     "i32 max_s": 0xB8, "i32 max_u": 0xB9,
     "abs": 0xE0, "neg": 0xE1, "sqrt": 0xE3,
     "add": 0xE4, "sub": 0xE5, "mul": 0xE6, "div": 0xE7, "min": 0xE8, "max": 0xE9,
+    "f64 from low i32": 0xFE, "f64 from low u32": 0xFF, "i32 from f64": 0xFC, "u32 from f64": 0xFD,
     "i64 add": 0xCE, "i64 sub": 0xD1,
     "f64 from low f32": 0x5F, "f32 from f64": 0x5E, "f64 nearest": 0x94, "f64 abs": 0xEC,
     "f64 neg": 0xED, "f64 sqrt": 0xEF, "f64 add": 0xF0, "f64 sub": 0xF1, "f64 mul": 0xF2,
@@ -40,8 +41,8 @@ def lanes(name: str, *arguments: StackValue) -> StackValue:
     """Return the result of an instruction on vectors; a mask has all bits set where it holds."""
     for argument in arguments:
         expect(argument, V128)
-    code = b"".join(argument.code for argument in arguments)
-    return StackValue(V128, code + _simd(_INSTRUCTIONS[name]))
+    code = b"".join([argument.code for argument in arguments])
+    return StackValue(V128, code + _ENCODED[name])
 
 
 def shifted(name: str, vector: StackValue, bits: StackValue) -> StackValue:
@@ -97,6 +98,11 @@ def long_words(value: int) -> StackValue:
     return StackValue(V128, _simd(_CONSTANT) + 2 * struct.pack("<Q", value))
 
 
+def numbers() -> StackValue:
+    """Return the integers 0, 1, 2, 3."""
+    return StackValue(V128, _simd(_CONSTANT) + struct.pack("<4I", 0, 1, 2, 3))
+
+
 def words(value: int) -> StackValue:
     """Return four copies of the 32 bits of an integer."""
     return StackValue(V128, _simd(_CONSTANT) + 4 * struct.pack("<I", value & 0xFFFFFFFF))
@@ -104,3 +110,6 @@ def words(value: int) -> StackValue:
 
 def _simd(opcode: int) -> bytes:
     return b"\xfd" + unsigned(opcode)
+
+
+_ENCODED = {name: _simd(opcode) for name, opcode in _INSTRUCTIONS.items()}

@@ -13,7 +13,7 @@ from math import prod
 from playgrad.wasm.elements import ELEMENTS, Element, load, store
 from playgrad.wasm.encoding import F32, F64, I32, V128
 from playgrad.wasm.kernel import KernelCode
-from playgrad.wasm.lanes import lanes, splat
+from playgrad.wasm.lanes import lanes, numbers, splat, words
 from playgrad.wasm.module import Module
 from playgrad.wasm.nest import Strides, dense, nest
 from playgrad.wasm.procedure import Local, Procedure
@@ -276,3 +276,45 @@ def _write_row_sum(module: Module) -> Procedure:
             f.add(row, 4)
     f.give(result)
     return f
+
+
+def row_position(f: Procedure, row: Local, length: int, comparison: str) -> Local:
+    """Return the place of the first extreme of float32 side by side, or of the first NaN.
+
+    Args:
+        comparison: of vectors: "gt" for the maximum, "lt" for the minimum.
+    """
+    best, where, places = f.local(V128), f.copy(words(0)), f.copy(words(0))
+    first = f.copy(row.load(F32))
+    f.set(best, splat(first))
+    f.set(places, lanes("i32 add", places, numbers()))
+
+    def part(place: VectorPlace) -> None:
+        value = f.copy(place.load(row, MAXIMUM.first if comparison == "gt" else MINIMUM.first))
+        first_nan = lanes("and", lanes("ne", value, value), lanes("eq", best, best))
+        better = f.copy(lanes("or", lanes(comparison, value, best), first_nan))
+        f.set(best, lanes("bitselect", value, best, better))
+        f.set(where, lanes("bitselect", places, where, better))
+        f.set(places, lanes("i32 add", places, words(4)))
+
+    across(f, length, part)
+    value, index = f.copy(extract(best, 0)), f.copy(extract(where, 0, I32))
+    for lane in range(1, 4):
+        other, place = f.copy(extract(best, lane)), f.copy(extract(where, lane, I32))
+        earlier = scalar("i32.lt_s", place, index)
+        this_nan, other_nan = scalar("f32.ne", value, value), scalar("f32.ne", other, other)
+        equal = scalar(
+            "i32.or", scalar("f32.eq", other, value), scalar("i32.and", this_nan, other_nan)
+        )
+        tied = scalar("i32.and", equal, earlier)
+        fresh_nan = scalar("i32.gt_u", other_nan, this_nan)
+        better = f.copy(
+            scalar(
+                "i32.or",
+                scalar("i32.or", tied, fresh_nan),
+                scalar(f"f32.{comparison}", other, value),
+            )
+        )
+        f.set(value, choose(better, other, value))
+        f.set(index, choose(better, place, index))
+    return index

@@ -6,11 +6,11 @@ The words are those of `playgrad.ops.core.counter_random`.
 from __future__ import annotations
 
 from playgrad.wasm.encoding import I32
-from playgrad.wasm.lanes import lanes, shifted, shuffled, splat, words
+from playgrad.wasm.lanes import lanes, numbers, shifted, shuffled, splat, words
 from playgrad.wasm.module import Module
 from playgrad.wasm.procedure import Procedure
 from playgrad.wasm.scalars import scalar
-from playgrad.wasm.values import StackValue, integer
+from playgrad.wasm.values import integer
 
 _ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
 _PARITY = 0x1BD11BDA
@@ -29,8 +29,7 @@ def write_threefry(module: Module) -> Procedure:
     third = scalar("i32.xor", scalar("i32.xor", first_key, second_key), _PARITY)
     keys = [f.copy(splat(key)) for key in (first_key, second_key, third)]
     start = f.copy(lanes("i32 add", splat(step), keys[0]))
-    # Pairs 0, 1, 2, 3: the lanes of zeros with their numbers added.
-    number = f.copy(lanes("i32 add", splat(pair), _first_pairs()))
+    number = f.copy(lanes("i32 add", splat(pair), numbers()))
     with f.count(blocks):
         x, y = f.copy(start), f.copy(lanes("i32 add", number, keys[1]))
         for group in range(5):
@@ -47,11 +46,3 @@ def write_threefry(module: Module) -> Procedure:
         f.add(target, 4 * BLOCK)
         f.set(number, lanes("i32 add", number, words(4)))
     return f
-
-
-def _first_pairs() -> StackValue:
-    """Return the integers 0, 1, 2, 3."""
-    ones = shuffled(words(0), words(1), (0, 4, 4, 4))
-    twos = shuffled(words(0), words(1), (0, 0, 4, 4))
-    threes = shuffled(words(0), words(1), (0, 0, 0, 4))
-    return lanes("i32 add", lanes("i32 add", ones, twos), threes)

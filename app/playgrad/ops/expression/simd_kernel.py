@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from enum import Enum
 from math import prod
 
-from playgrad.ops.expression.expr import Expr, infer_dtype
+from playgrad.ops.expression.expr import Expr
+from playgrad.ops.expression.simd_dtypes import ExpressionDtypes
 from playgrad.ops.expression.simd_values import VectorValues, can_compute
 from playgrad.wasm.encoding import F32, I32, V128
 from playgrad.wasm.lanes import splat
@@ -71,7 +72,7 @@ def is_supported(exprs: Sequence[Expr], leaves: Leaves) -> bool:
         for name, spread in leaves
     ):
         return False
-    if any(infer_dtype(expr, names) != "float32" for expr in exprs):
+    if any(ExpressionDtypes(names).dtype(expr) != "float32" for expr in exprs):
         return False
     return all(can_compute(expr, names) for expr in exprs)
 

@@ -1,12 +1,12 @@
-"""Functions of expressions that WebAssembly computes element by element: divisions of integers,
-remainders and powers, with NumPy's results for every argument."""
+"""Functions of expressions that vectors do not have: divisions of integers, remainders and powers,
+with NumPy's results for every argument. Most are computed lane by lane."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 from playgrad.wasm.encoding import F32, F64, I32, I64
-from playgrad.wasm.lanes import replaced, words
+from playgrad.wasm.lanes import lanes, replaced, shuffled, words
 from playgrad.wasm.procedure import Local, Procedure
 from playgrad.wasm.scalars import choose, is_zero, number, scalar
 from playgrad.wasm.values import StackValue, integer
@@ -28,40 +28,44 @@ def _by_lane(function: ScalarFunction, kind: int) -> Callable[..., StackValue]:
     return computed
 
 
-# Integers. A quotient by 0 is 0.
+# Integers. A quotient by 0 is 0, and so is a remainder.
 
 
-def _divided(f: Procedure, x: Local, y: Local) -> tuple[Local, Local]:
-    """Return the floor of a quotient of signed integers, and the remainder with the sign of y."""
-    safe = scalar("i32.or", is_zero(y), scalar("i32.eq", y, -1))
-    divisor = f.copy(choose(safe, integer(1), y))  # the others could trap
-    quotient = f.copy(scalar("i32.div_s", x, divisor))
-    rest = f.copy(x - quotient * divisor)
-    differ = scalar("i32.lt_s", scalar("i32.xor", rest, divisor), 0)
-    below = f.copy(scalar("i32.and", scalar("i32.ne", rest, 0), differ))
-    f.set(quotient, quotient - below)
-    f.set(rest, choose(below, rest + divisor, rest))
-    f.set(quotient, choose(scalar("i32.eq", y, -1), integer(0) - x, quotient))
-    f.set(quotient, choose(is_zero(y), integer(0), quotient))
-    return quotient, rest
+def _quotients(f: Procedure, x: Local, y: Local, kind: str) -> Local:
+    """Return the floors of quotients of int32 or uint32 ("i32" or "u32").
+
+    They are computed in float64, two at a time: the distance of a quotient from a whole number is
+    larger than its rounding error.
+    """
+    halves = []
+    for order in ((0, 1, 2, 3), (2, 3, 0, 1)):
+        a, b = (lanes(f"f64 from low {kind}", shuffled(each, each, order)) for each in (x, y))
+        whole = lanes("f64 floor", lanes("f64 div", a, b))
+        halves.append(f.copy(lanes(f"{kind} from f64", whole)))
+    quotient = shuffled(halves[0], halves[1], (0, 1, 4, 5))
+    return f.copy(lanes("and", quotient, lanes("i32 ne", y, words(0))))
+
+
+def _rest_of(x: Local, y: Local, quotient: Local) -> StackValue:
+    rest = lanes("i32 sub", x, lanes("i32 mul", quotient, y))
+    return lanes("and", rest, lanes("i32 ne", y, words(0)))
 
 
 def _floor_divide(f: Procedure, x: Local, y: Local) -> StackValue:
-    return _divided(f, x, y)[0]
+    negated = lanes("i32 sub", words(0), x)  # whose wrapping a quotient would not have
+    return lanes("bitselect", negated, _quotients(f, x, y, "i32"), lanes("i32 eq", y, words(-1)))
 
 
 def _modulo(f: Procedure, x: Local, y: Local) -> StackValue:
-    return _divided(f, x, y)[1]
+    return _rest_of(x, y, f.copy(_floor_divide(f, x, y)))
 
 
 def _floor_divide_unsigned(f: Procedure, x: Local, y: Local) -> StackValue:
-    divisor = f.copy(choose(is_zero(y), integer(1), y))
-    return choose(is_zero(y), integer(0), scalar("i32.div_u", x, divisor))
+    return _quotients(f, x, y, "u32")
 
 
 def _modulo_unsigned(f: Procedure, x: Local, y: Local) -> StackValue:
-    divisor = f.copy(choose(is_zero(y), integer(1), y))
-    return scalar("i32.rem_u", x, divisor)
+    return _rest_of(x, y, _quotients(f, x, y, "u32"))
 
 
 def _power_unsigned(f: Procedure, x: Local, y: Local) -> StackValue:
@@ -147,18 +151,18 @@ def _floor_divide_float(f: Procedure, x: Local, y: Local) -> StackValue:
     return choose(scalar("f32.eq", y, _ZERO), quotient, result)
 
 
-_SIGNED = {"floor_div": _floor_divide, "mod": _modulo, "pow": _power}
-_UNSIGNED = {
-    "floor_div": _floor_divide_unsigned, "mod": _modulo_unsigned, "pow": _power_unsigned,
-}  # fmt: skip
-_FLOATING = {"floor_div": _floor_divide_float, "mod": _modulo_float}
-BY_LANE: dict[str, dict[str, Callable[..., StackValue]]] = {
-    name: {function: _by_lane(code, kind) for function, code in functions.items()}
-    for names, kind, functions in (
-        (("int32", "int8"), I32, _SIGNED),
-        (("uint32", "uint8"), I32, _UNSIGNED),
-        (("float32", "float16"), F32, _FLOATING),
-    )
-    for name in names
+_OF_INT32 = {"floor_div": _floor_divide, "mod": _modulo, "pow": _by_lane(_power, I32)}
+_OF_UINT32 = {
+    "floor_div": _floor_divide_unsigned,
+    "mod": _modulo_unsigned,
+    "pow": _by_lane(_power_unsigned, I32),
 }
+_OF_FLOAT32 = {
+    "floor_div": _by_lane(_floor_divide_float, F32),
+    "mod": _by_lane(_modulo_float, F32),
+}
+BY_LANE: dict[str, dict[str, Callable[..., StackValue]]] = {
+    "int32": _OF_INT32, "int8": _OF_INT32, "uint32": _OF_UINT32, "uint8": _OF_UINT32,
+    "float32": _OF_FLOAT32, "float16": _OF_FLOAT32,
+}  # fmt: skip
 """By dtype and name, from the procedure and two arguments to the result."""

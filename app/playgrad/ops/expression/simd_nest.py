@@ -7,7 +7,8 @@ from contextlib import ExitStack
 
 import numpy as np
 
-from playgrad.ops.expression.expr import Expr, infer_dtype
+from playgrad.ops.expression.expr import Expr
+from playgrad.ops.expression.simd_dtypes import ExpressionDtypes
 from playgrad.ops.expression.simd_elements import SIZES, loaded, stored
 from playgrad.ops.expression.simd_values import VectorValues
 from playgrad.wasm.encoding import I32, V128
@@ -28,7 +29,7 @@ def write_nest(
     Its parameters: the addresses of the leaves, and of the results. A result may overwrite a leaf
     of its size.
     """
-    kinds = [infer_dtype(expr, names) for expr in exprs]
+    kinds = list(map(ExpressionDtypes(names).dtype, exprs))
     f = module.procedure([I32] * (len(names) + len(exprs)))
     shape = np.broadcast_shapes(*shapes)
     sizes = [SIZES[name] for name in (*names, *kinds)]

@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from playgrad.ops.expression.expr import Expr, infer_dtype
+from playgrad.ops.expression.expr import Expr
+from playgrad.ops.expression.simd_dtypes import ExpressionDtypes
 from playgrad.ops.expression.simd_elements import SIZES, loaded, stored
 from playgrad.ops.expression.simd_kernel import LeafForm, Leaves
 from playgrad.ops.expression.simd_values import VectorValues
@@ -39,7 +40,7 @@ def write_rows(module: Module, exprs: Sequence[Expr], leaves: Leaves, parts: Row
     of the results, which are dense.
     """
     names = [name for name, _ in leaves]
-    kinds = [infer_dtype(expr, names) for expr in exprs]
+    kinds = list(map(ExpressionDtypes(names).dtype, exprs))
     f = module.procedure([I32] * (2 + len(leaves) + len(exprs)))
     rows, columns, *addresses = f.arguments
     places, results = addresses[: len(leaves)], addresses[len(leaves) :]

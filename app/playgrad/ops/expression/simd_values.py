@@ -5,20 +5,17 @@ Numbers have 32 bits in a vector. A bool is a mask: all bits, or none.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
-from playgrad.ops.expression.expr import (
-    Call,
-    Cast,
-    Const,
-    Expr,
-    Leaf,
-    argument_dtype,
-    infer_dtype,
-)
+from playgrad.ops.expression.expr import Call, Cast, Const, Expr, Leaf
 from playgrad.ops.expression.functions import FUNCTIONS
 from playgrad.ops.expression.simd import COMPOSED, INSTRUCTIONS
+from playgrad.ops.expression.simd_dtypes import (
+    ExpressionDtypes,
+    decisive_arguments,
+    parts_of,
+)
 from playgrad.ops.expression.simd_elements import from_half, to_half, wrapped
 from playgrad.ops.expression.simd_lanes import BY_LANE
 from playgrad.wasm.lanes import floats, lanes, words
@@ -47,28 +44,22 @@ _FLOATING = ("float32", "float16")
 
 def can_compute(expr: Expr, names: Sequence[str]) -> bool:
     """Return whether `VectorValues` can compute ``expr`` of leaves of the dtypes ``names``."""
-    if infer_dtype(expr, names) not in _OF_DTYPE:
+    kinds = ExpressionDtypes(names)
+    if kinds.dtype(expr) not in _OF_DTYPE:
         return False
-    return all(_has_code(part, names) for part in _parts(expr))
+    return all(_has_code(part, names, kinds) for part in parts_of([expr]))
 
 
-def _parts(expr: Expr) -> Iterator[Expr]:
-    yield expr
-    children = expr.args if isinstance(expr, Call) else ()
-    for child in (expr.arg,) if isinstance(expr, Cast) else children:
-        yield from _parts(child)
-
-
-def _has_code(expr: Expr, names: Sequence[str]) -> bool:
+def _has_code(expr: Expr, names: Sequence[str], kinds: ExpressionDtypes) -> bool:
     if isinstance(expr, Leaf):
         return names[expr.index] in _OF_DTYPE
     if isinstance(expr, Cast):
-        source = infer_dtype(expr.arg, names)
+        source = kinds.dtype(expr.arg)
         return expr.to in _OF_DTYPE and source in _OF_DTYPE and _converts(source, expr.to)
     if isinstance(expr, Const):
         return expr.dtype is None or expr.dtype in _OF_DTYPE
     assert isinstance(expr, Call)
-    kind = _decisive_dtype(expr, names, None)
+    kind = kinds.decisive(expr)
     if expr.function == "select":
         return kind in _OF_DTYPE
     return kind in _OF_DTYPE and _function(expr.function, kind) is not None
@@ -97,13 +88,6 @@ def _function(name: str, kind: str) -> Callable[..., StackValue] | None:
     return BY_LANE.get(kind, {}).get(name)
 
 
-def _decisive_dtype(expr: Call, names: Sequence[str], expected: str | None) -> str:
-    """Return the dtype of the arguments that decide that of the result."""
-    function = FUNCTIONS[expr.function]
-    decisive = expr.args[1:] if function.result == "select" else expr.args
-    return argument_dtype(decisive, names, None if function.result == "bool" else expected)
-
-
 class VectorValues:
     """Computes each distinct subexpression once, into a variable.
 
@@ -115,8 +99,10 @@ class VectorValues:
     def __init__(self, f: Procedure, leaves: Sequence[Local], names: Sequence[str]) -> None:
         self._f = f
         self._leaves = leaves
-        self._names = names
-        self._known: dict[tuple[str, str | None], Local] = {}
+        self._kinds = ExpressionDtypes(names)
+        self._known: dict[tuple[int, str | None], Local] = {}
+        self._computed: dict[tuple[Hashable, ...], Local] = {}
+        self._kept: list[Expr] = []  # so that no other object gets the identity of one
 
     def value(self, expr: Expr, expected: str | None = None) -> Local:
         """Return the variable that has the value of ``expr``.
@@ -126,50 +112,65 @@ class VectorValues:
         """
         if isinstance(expr, Leaf):
             return self._leaves[expr.index]
-        key = repr(expr), expected
+        key = id(expr), expected
         if key not in self._known:
-            self._known[key] = self._f.copy(self._computed(expr, expected))
+            self._kept.append(expr)
+            self._known[key] = self._new(expr, expected)
         return self._known[key]
 
-    def _computed(self, expr: Expr, expected: str | None) -> StackValue:
+    def _new(self, expr: Expr, expected: str | None) -> Local:
         if isinstance(expr, Const):
-            return _constant(expr.value, infer_dtype(expr, self._names, expected))
+            kind = self._kinds.dtype(expr, expected)
+            return self._once(("constant", repr(expr.value), kind), _constant(expr.value, kind))
         if isinstance(expr, Cast):
-            return self._cast(expr)
+            source = self._kinds.dtype(expr.arg)
+            value = self.value(expr.arg, source)
+            cast = ("cast", source, expr.to, value.number)
+            return self._once(cast, lambda: self._cast(value, source, expr.to))
         assert isinstance(expr, Call)
-        kind = _decisive_dtype(expr, self._names, expected)
+        kind = self._kinds.decisive(expr, expected)
+        arguments = [self.value(arg, kind) for arg in decisive_arguments(expr)]
         if expr.function == "select":
-            condition = self.value(expr.args[0], "bool")
-            a, b = (self.value(arg, kind) for arg in expr.args[1:])
-            return COMPOSED["select"](self._f, condition, a, b)
-        arguments = [self.value(arg, kind) for arg in expr.args]
-        function = _function(expr.function, kind)
+            arguments.insert(0, self.value(expr.args[0], "bool"))
+        key = (expr.function, kind, *(argument.number for argument in arguments))
+        return self._once(key, lambda: self._call(expr.function, kind, arguments))
+
+    def _once(
+        self, key: tuple[Hashable, ...], value: StackValue | Callable[[], StackValue]
+    ) -> Local:
+        """Return the variable of a value that equal expressions share."""
+        if key not in self._computed:
+            code = value if isinstance(value, StackValue) else value()
+            self._computed[key] = self._f.copy(code)
+        return self._computed[key]
+
+    def _call(self, name: str, kind: str, arguments: Sequence[Local]) -> StackValue:
+        if name == "select":
+            return COMPOSED["select"](self._f, *arguments)
+        function = _function(name, kind)
         assert function is not None
         result = function(self._f, *arguments)
-        is_mask = FUNCTIONS[expr.function].result == "bool"
-        return result if is_mask else wrapped(result, kind)
+        return result if FUNCTIONS[name].result == "bool" else wrapped(result, kind)
 
-    def _cast(self, expr: Cast) -> StackValue:
-        source = infer_dtype(expr.arg, self._names)
-        value: StackValue = self.value(expr.arg, source)
-        if expr.to == source:
+    def _cast(self, value: Local, source: str, to: str) -> StackValue:
+        if to == source:
             return value
         if source in _FLOATING:
-            if expr.to == "bool":
+            if to == "bool":
                 return lanes("ne", value, floats(0.0))
-            if expr.to == "float16":  # it is rounded even within an expression
-                return from_half(self._f, self._f.copy(to_half(self._f, self._f.copy(value))))
+            if to == "float16":  # it is rounded even within an expression
+                return from_half(self._f, self._f.copy(to_half(self._f, value)))
             return value
-        if expr.to == "bool":
+        if to == "bool":
             return lanes("i32 ne", value, words(0))
-        if expr.to in _FLOATING:
+        if to in _FLOATING:
             if source == "bool":
                 return lanes("and", value, floats(1.0))
             number = lanes(f"f32 from {'u32' if source == 'uint32' else 'i32'}", value)
-            if expr.to == "float16":
+            if to == "float16":
                 return from_half(self._f, self._f.copy(to_half(self._f, self._f.copy(number))))
             return number
-        return wrapped(lanes("and", value, words(1)) if source == "bool" else value, expr.to)
+        return wrapped(lanes("and", value, words(1)) if source == "bool" else value, to)
 
 
 def _constant(value: Any, kind: str) -> StackValue:

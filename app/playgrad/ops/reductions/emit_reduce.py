@@ -14,7 +14,15 @@ from playgrad.wasm.encoding import F32, F64
 from playgrad.wasm.kernel import ArrayPlace, KernelCode
 from playgrad.wasm.lanes import lanes, splat
 from playgrad.wasm.nest import nest
-from playgrad.wasm.reductions import MAXIMUM, MINIMUM, PRODUCT, SUM, Reduction, reduce_axes
+from playgrad.wasm.reductions import (
+    MAXIMUM,
+    MINIMUM,
+    PRODUCT,
+    SUM,
+    Reduction,
+    reduce_axes,
+    row_position,
+)
 from playgrad.wasm.scalars import number, scalar
 from playgrad.wasm.values import StackValue, integer
 
@@ -67,6 +75,10 @@ def _sum_to(
     _reduce(code, SUM, x, y, sum_axes(x.shape, y.shape), mean=False)
 
 
+_VECTORS = 32
+"""Elements from which four are compared at once."""
+
+
 def _position(comparison: str) -> Write:
     """Return the emitter for the first position of an extreme, or of the first NaN."""
 
@@ -78,6 +90,10 @@ def _position(comparison: str) -> Write:
         is_float = element.kind in (F32, F64)
         step = x.strides[axis]
         kept = x.strides[:axis] + x.strides[axis + 1 :]
+        if x.dtype == "float32" and step == x.item and x.shape[axis] >= _VECTORS:
+            with nest(f, y.shape, [(x.address, kept), (y.address, y.strides)]) as (row, place):
+                f.store(place, row_position(f, row, x.shape[axis], comparison))
+            return
         with nest(f, y.shape, [(x.address, kept), (y.address, y.strides)]) as (read, write):
             best, where = f.copy(load(element, read)), f.copy(integer(0))
             place = f.copy(read)

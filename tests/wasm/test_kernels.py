@@ -126,6 +126,8 @@ def test_orders_are_stable(length: int, descending: bool) -> None:
 VIEWS: list[tuple[str, list[tuple[int, ...]], Attrs]] = [
     ("transpose", [(33, 65)], {"perm": [1, 0]}),
     ("transpose", [(3, 1, 40, 8)], {"perm": [0, 2, 1, 3]}),
+    ("transpose", [(3, 5, 4, 7)], {"perm": [3, 0, 1, 2]}),
+    ("transpose", [(6, 3, 9)], {"perm": [0, 2, 1]}),
     ("concat", [(5, 100), (5, 3), (5, 0)], {"axis": 1}),
     ("slice", [(40, 90)], {"begin": [3, 10], "size": [30, 70]}),
     ("pad", [(2, 40)], {"padding": [[1, 2], [0, 3]], "value": -1.5}),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from operator import is_
 
 import numpy as np
 
@@ -79,8 +80,7 @@ class CompiledRun:
         """Run ``steps`` times, more than once only if `repeats`.
 
         Args:
-            variables: the values of `variables`. Those that the step overwrites lie in the host's
-                memory, in C order.
+            variables: the values of `variables`, in the host's memory and in C order.
             feeds: the values of the fed tensors.
 
         Returns:
@@ -90,7 +90,7 @@ class CompiledRun:
         Raises:
             KeyboardInterrupt: ``stop`` returned true between two parts.
         """
-        arrays = [*map(self._reachable, variables), *map(self._reachable, feeds), *self._held]
+        arrays = [*variables, *map(self._reachable, feeds), *self._held]
         self._point_to(arrays)
         with self._block.lent(self._size) as block:
             begin = self._host.address(block)
@@ -120,10 +120,11 @@ class CompiledRun:
 
     def _point_to(self, arrays: Arrays) -> None:
         table, pointed = self._table, self._pointed
-        for number, array in enumerate(arrays):
-            if pointed[number] is not array:
-                table[FIRST_POINTER + number] = _word(self._host.address(array))
-                pointed[number] = array
+        if not all(map(is_, arrays, pointed)):
+            for number, array in enumerate(arrays):
+                if pointed[number] is not array:
+                    table[FIRST_POINTER + number] = _word(self._host.address(array))
+                    pointed[number] = array
         table[:FIRST_POINTER] = 0
 
     def _call(

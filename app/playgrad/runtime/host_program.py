@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
+from operator import is_
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from playgrad.graph.graph import Graph
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.runtime.compile_steps import compile_step
 from playgrad.runtime.compiled_run import CompiledRun
+from playgrad.runtime.host_copies import Key
 from playgrad.runtime.python_program import PythonProgram
 from playgrad.runtime.step_host import StepHost, step_host
 from playgrad.runtime.variables import VariableStore
@@ -63,6 +65,8 @@ class HostProgram:
         self._step_seconds = LONGEST_CALL
         self.compiled: CompiledRun | None = None
         self.compile_seconds = 0.0
+        self._variables: list[Array] = []  # of compiled code; the keys are in the same order
+        self._keys: list[Key] = []
 
     def run(
         self, feeds: Mapping[str, Array], stop: Callable[[], bool]
@@ -125,10 +129,18 @@ class HostProgram:
     ) -> list[Array]:
         compiled, host = self.compiled, self._host
         assert compiled is not None and host is not None
-        overwritten, store, graph = compiled.overwritten, self._store, self._graph
-        variables = [
-            store.overwritable((graph, name), host) if name in overwritten else self._initial(name)
-            for name in compiled.variables
-        ]
+        arrays = self._store.arrays
+        current = map(arrays.get, self._keys)
+        if not self._variables or not all(map(is_, current, self._variables)):
+            self._variables = self._bound(compiled, host)
         fed = [feeds[name] for name in self._feeds]
-        return compiled.run(variables, fed, stop, steps)[0]
+        return compiled.run(self._variables, fed, stop, steps)[0]
+
+    def _bound(self, compiled: CompiledRun, host: StepHost) -> list[Array]:
+        """Return the values of the variables, where compiled code can work on them."""
+        store = self._store
+        self._keys = [(self._graph, name) for name in compiled.variables]
+        return [
+            (store.overwritable if name in compiled.overwritten else store.readable)(key, host)
+            for name, key in zip(compiled.variables, self._keys, strict=True)
+        ]

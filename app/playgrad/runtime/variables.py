@@ -73,6 +73,18 @@ class VariableStore:
             self._owned[key] = weakref.ref(array)
         return array
 
+    def readable(self, key: Key, host: StepHost) -> Array:
+        """Return the value of a variable, for code that reads it: in C order and in the memory of
+        ``host``.
+
+        Raises:
+            OutOfMemoryError: there is no room for a copy.
+        """
+        array = self.arrays[key]
+        if not (array.flags.c_contiguous and host.reachable(array)):
+            array = self.arrays[key] = copied_to(host, array, f"the variable '{key[1]}'")
+        return array
+
     def block_of(self, host: StepHost) -> SharedBlock:
         """Return what lends memory of ``host`` to the session's runs."""
         if host not in self._blocks:

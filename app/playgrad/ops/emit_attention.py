@@ -18,7 +18,8 @@ from playgrad.wasm.lanes import floats, lanes, splat
 from playgrad.wasm.nest import nest
 from playgrad.wasm.procedure import Local
 from playgrad.wasm.product import SCRATCH, ProductProcedures
-from playgrad.wasm.reductions import MAXIMUM, row_extreme, row_sum
+from playgrad.wasm.reduction_kinds import MAXIMUM
+from playgrad.wasm.row_reductions import row_extreme, row_sum
 from playgrad.wasm.scalars import choose, number, scalar
 from playgrad.wasm.values import StackValue, integer
 from playgrad.wasm.vectors import VectorPlace, across

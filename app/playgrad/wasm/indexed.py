@@ -13,7 +13,7 @@ from playgrad.wasm.kernel import KernelCode
 from playgrad.wasm.lanes import lanes, splat
 from playgrad.wasm.nest import nest
 from playgrad.wasm.procedure import Local, Procedure
-from playgrad.wasm.reductions import SUM, Reduction
+from playgrad.wasm.reduction_kinds import SUM, Reduction
 from playgrad.wasm.scalars import scalar
 from playgrad.wasm.values import StackValue, integer
 from playgrad.wasm.vectors import VectorPlace, across

@@ -7,7 +7,7 @@ from playgrad.wasm.kernel import KernelCode
 from playgrad.wasm.lanes import lanes, splat
 from playgrad.wasm.nest import nest
 from playgrad.wasm.procedure import Local
-from playgrad.wasm.reductions import row_sum
+from playgrad.wasm.row_reductions import row_sum
 from playgrad.wasm.scalars import choose, number, scalar
 from playgrad.wasm.values import StackValue
 from playgrad.wasm.vectors import VectorPlace, across

@@ -11,7 +11,8 @@ from playgrad.wasm.kernel import KernelCode
 from playgrad.wasm.lanes import floats, lanes, splat
 from playgrad.wasm.nest import nest
 from playgrad.wasm.procedure import Local, Procedure
-from playgrad.wasm.reductions import MAXIMUM, row_extreme, row_sum
+from playgrad.wasm.reduction_kinds import MAXIMUM
+from playgrad.wasm.row_reductions import row_extreme, row_sum
 from playgrad.wasm.scalars import number, scalar
 from playgrad.wasm.values import StackValue
 from playgrad.wasm.vectors import VectorPlace, across, extract

@@ -15,7 +15,7 @@ from playgrad.wasm.encoding import I32
 from playgrad.wasm.indexed import EdgeSums, SliceTable, inside
 from playgrad.wasm.kernel import ArrayPlace, KernelCode
 from playgrad.wasm.nest import Strides, nest
-from playgrad.wasm.reductions import MAXIMUM, MINIMUM, SUM, Reduction
+from playgrad.wasm.reduction_kinds import MAXIMUM, MINIMUM, SUM, Reduction
 from playgrad.wasm.scalars import scalar
 from playgrad.wasm.sorting import argsort_line
 from playgrad.wasm.values import StackValue, integer

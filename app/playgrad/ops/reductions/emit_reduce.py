@@ -14,15 +14,9 @@ from playgrad.wasm.encoding import F32, F64
 from playgrad.wasm.kernel import ArrayPlace, KernelCode
 from playgrad.wasm.lanes import lanes, splat
 from playgrad.wasm.nest import nest
-from playgrad.wasm.reductions import (
-    MAXIMUM,
-    MINIMUM,
-    PRODUCT,
-    SUM,
-    Reduction,
-    reduce_axes,
-    row_position,
-)
+from playgrad.wasm.reduction_kinds import MAXIMUM, MINIMUM, PRODUCT, SUM, Reduction
+from playgrad.wasm.reductions import reduce_axes
+from playgrad.wasm.row_reductions import row_position
 from playgrad.wasm.scalars import number, scalar
 from playgrad.wasm.values import StackValue, integer
 

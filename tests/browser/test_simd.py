@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.browser.test_devices import finish
+from tests.sweeps import slow
 
 if TYPE_CHECKING:
     from tests.browser.conftest import Engine
@@ -45,7 +46,7 @@ print(json.dumps([len(modules), problems]))
 """
 
 
-@pytest.mark.parametrize("compiled", [False, True], ids=["kernels", "steps"])
+@pytest.mark.parametrize("compiled", [False, *slow(True)], ids=["kernels", "steps"])
 def test_operations_agree_with_the_reference(engine: Engine, compiled: bool) -> None:
     modules, problems = json.loads(finish(engine, f"COMPILED = {compiled}\n{CONTRACT}"))
     assert not problems, "\n".join(problems.values())

@@ -29,11 +29,12 @@ from playgrad.wasm.step import StepCode
 from playgrad.wasm.values import integer
 from tests.compiler.random_programs import Sampled, sampled_programs
 from tests.runtime.test_random_programs import check
-from tests.sweeps import examples
+from tests.sweeps import examples, slow
 from tests.wasm.wasmtime_step_host import WasmtimeStepHost
 
 Array = np.ndarray[Any, Any]
 OPERATIONS = operations()
+DIFFERENTIABLE = [op for op in OPERATIONS if any(case.differentiable for case in cases_of(op))]
 
 
 @contextmanager
@@ -63,13 +64,13 @@ def compiled(session: Session, fetches: Any, feeds: Any = None) -> CompiledRun:
 
 
 @pytest.mark.parametrize("op", OPERATIONS, ids=lambda op: op.name)
-def test_operations_and_gradients_agree_with_the_reference(
-    op: OpDef, host: WasmtimeStepHost
-) -> None:
-    cases = cases_of(op)
-    check_values(op, cases, "cpu:0")
-    if any(case.differentiable for case in cases):
-        check_gradients(op, cases, "cpu:0")
+def test_operations_agree_with_the_reference(op: OpDef, host: WasmtimeStepHost) -> None:
+    check_values(op, cases_of(op), "cpu:0")
+
+
+@pytest.mark.parametrize("op", slow(*DIFFERENTIABLE), ids=lambda op: op.name)
+def test_gradients_agree_with_the_reference(op: OpDef, host: WasmtimeStepHost) -> None:
+    check_gradients(op, cases_of(op), "cpu:0")
 
 
 @examples(40, night=1000)

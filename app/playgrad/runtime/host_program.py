@@ -112,6 +112,7 @@ class HostProgram:
             started = time.perf_counter()
             self.compiled = self._compile(self._host)
             self.compile_seconds = time.perf_counter() - started
+            self._python = None
             if self.compiled is None:
                 self._host = None
         return self.compiled is not None

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, insort
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from operator import itemgetter
 
-from playgrad.compiler.memory import Block, plan_memory
+from playgrad.compiler.memory import Block, aligned, plan_memory
 from playgrad.devices.kinds import CPU
 from playgrad.graph.tensor import Tensor
 from playgrad.runtime.interpreter import LARGEST
@@ -14,6 +16,9 @@ from playgrad.runtime.step_order import StepOrder
 
 SMALL = 1 << 12
 """The most bytes of a constant that is copied into the constants of a module."""
+
+MOST_PLANNED = 500
+"""The most results that are placed by `plan_memory`."""
 
 
 class Region(Enum):
@@ -97,8 +102,58 @@ def _place_results(
             if tensor not in places:
                 last = len(nodes) if tensor in kept else now
                 blocks[tensor] = Block(max(CPU.bytes_of(tensor.spec), 1), now, last)
-    sizes = plan_memory(list(blocks.values()), LARGEST, min_arenas=1)
-    starts = [sum(sizes[:number]) for number in range(len(sizes))]
+    placed = list(blocks.values())
+    if len(placed) > MOST_PLANNED:
+        size = place_in_order(placed)
+    else:
+        sizes = plan_memory(placed, LARGEST, min_arenas=1)
+        starts = [sum(sizes[:number]) for number in range(len(sizes))]
+        for block in placed:
+            block.offset += starts[block.arena]
+        size = sum(sizes)
     for tensor, block in blocks.items():
-        places[tensor] = ValuePlace(Region.BLOCK, starts[block.arena] + block.offset)
-    return sum(sizes)
+        places[tensor] = ValuePlace(Region.BLOCK, block.offset)
+    return size
+
+
+def place_in_order(blocks: Sequence[Block]) -> int:
+    """Place blocks, in the order of their first use, each in the smallest gap that is large enough;
+    return the bytes that they take.
+
+    Faster than `plan_memory`, whose time grows with the square of the number of blocks, but it may
+    take some more memory.
+    """
+    dying: dict[int, list[Block]] = {}
+    gaps: list[tuple[int, int]] = []  # offset and size, by offset
+    end = now = 0
+    for block in blocks:
+        while now < block.first:
+            for other in dying.pop(now, ()):
+                _free(gaps, other.offset, aligned(other.size))
+            now += 1
+        size = aligned(block.size)
+        fitting = [gap for gap in gaps if gap[1] >= size]
+        if fitting:
+            offset, room = min(fitting, key=itemgetter(1))
+            gaps.remove((offset, room))
+            if room > size:
+                insort(gaps, (offset + size, room - size))
+        else:
+            offset = end
+            if gaps and sum(gaps[-1]) == end:  # grow the last one
+                offset = gaps.pop()[0]
+            end = offset + size
+        block.offset = offset
+        dying.setdefault(block.last, []).append(block)
+    return end
+
+
+def _free(gaps: list[tuple[int, int]], offset: int, size: int) -> None:
+    """Add a gap, joined with the gaps beside it."""
+    place = bisect_left(gaps, (offset, 0))
+    if place < len(gaps) and gaps[place][0] == offset + size:
+        size += gaps.pop(place)[1]
+    if place and sum(gaps[place - 1]) == offset:
+        before, room = gaps.pop(place - 1)
+        offset, size = before, size + room
+    insort(gaps, (offset, size))

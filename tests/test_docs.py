@@ -96,7 +96,7 @@ def test_code_in_the_guide_to_layers_runs() -> None:
 
 
 def test_code_in_the_guide_to_operations_runs() -> None:
-    block, _ = blocks("docs/operations.md")
+    block, *_ = blocks("docs/operations.md")
     names = {"elementwise": elementwise, "e": expr, "Sample": Sample, "np": np}
     exec(block, names | {name: getattr(pg, name) for name in pg.ops.__all__})
     (sample,) = lookup("lisht").samples
@@ -123,7 +123,7 @@ def test_code_in_the_guide_to_graph_networks_runs(capsys: pytest.CaptureFixture[
 
 
 def test_code_in_the_guide_to_custom_operations_runs(capsys: pytest.CaptureFixture[str]) -> None:
-    _, block = blocks("docs/operations.md")
+    *_, block = blocks("docs/operations.md")
     assert len(block.splitlines()) <= 20
     with pg.Graph().as_default():
         exec(block, {"pg": pg, "np": np})

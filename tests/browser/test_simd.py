@@ -1,4 +1,4 @@
-"""Kernels in WebAssembly in the page's own memory: the op contract, and views of arrays."""
+"""Kernels and compiled steps in the page's own memory: the op contract, views, a training."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.browser.test_devices import finish
+from tests.sweeps import slow
 
 if TYPE_CHECKING:
     from tests.browser.conftest import Engine
@@ -24,7 +25,10 @@ from playgrad.graph.graph import reset_default_graph
 from playgrad.ops.convolution import simd_pooling
 from playgrad.ops.expression import simd_function
 from playgrad.ops.products import array_product
+from playgrad.runtime import host_program
 
+if COMPILED:
+    host_program.SECONDS_OF_NODE = 0.0
 simd_function.WORTH = simd_pooling.WORTH = array_product.WORTH = 1
 instantiate, modules = _emscripten.instantiate, []
 _emscripten.instantiate = lambda module: (modules.append(module), instantiate(module))[1]
@@ -42,10 +46,48 @@ print(json.dumps([len(modules), problems]))
 """
 
 
-def test_operations_agree_with_the_reference(engine: Engine) -> None:
-    modules, problems = json.loads(finish(engine, CONTRACT))
+@pytest.mark.parametrize("compiled", [False, *slow(True)], ids=["kernels", "steps"])
+def test_operations_agree_with_the_reference(engine: Engine, compiled: bool) -> None:
+    modules, problems = json.loads(finish(engine, f"COMPILED = {compiled}\n{CONTRACT}"))
     assert not problems, "\n".join(problems.values())
     assert modules > 50
+
+
+TRAINING = """
+import json, time
+import numpy as np
+import playgrad as pg
+from playgrad import nn
+from playgrad.runtime import host_program
+
+def trained(seconds):
+    host_program.SECONDS_OF_NODE = seconds
+    random = np.random.default_rng(0)
+    x = random.normal(size=(256, 12, 12, 1)).astype(np.float32)
+    y = (x.mean((1, 2, 3)) > 0).astype(np.int32)
+    with pg.Graph(seed=1).as_default():
+        model = pg.Sequential([
+            nn.Conv2D(8, 3, activation="relu"), nn.MaxPool2D(2), nn.Flatten(), nn.Dropout(0.2),
+            nn.Dense(16, "tanh"), nn.Dense(2),
+        ])
+    loss = nn.SparseCategoricalCrossentropy(from_logits=True)
+    model.compile(optimizer=pg.optim.Adam(0.003), loss=loss, device="cpu")
+    history = model.fit(x, y, batch_size=32, epochs=6, verbose=0)
+    programs = model.session._programs._runnables.values()
+    compiled = [p.host_program.compiled for p in programs if p.host_program is not None]
+    steps = [c.step.order for c in compiled if c is not None and c.repeats]
+    return history.history["loss"], [len(order.emitters) for order in steps]
+
+print(json.dumps([trained(1e9), trained(1e-4)]))
+"""
+
+
+def test_a_training_is_compiled(engine: Engine) -> None:
+    """Without a GPU: first steps in Python, later ones by one function, with the same losses."""
+    (losses, none), (compiled_losses, nodes) = json.loads(finish(engine, TRAINING))
+    assert none == [] and max(nodes) > 30
+    assert compiled_losses == pytest.approx(losses, rel=1e-3)
+    assert losses[-1] < losses[0]
 
 
 def test_products_of_float32_use_simd(engine: Engine) -> None:

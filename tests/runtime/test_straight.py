@@ -24,7 +24,7 @@ def test_compiled_python_matches_node_by_node_execution(graph: pg.Graph) -> None
         with Session(graph, "cpu", threads=1) as session:
             losses = [session.run([loss, step], feeds, trace=trace)[0] for _ in range(5)]
             runnable = session.compiled([loss, step], feeds)
-            assert runnable is not None and runnable.python_program is not None
+            assert runnable is not None and runnable.host_program is not None
             results.append((np.array(losses).tobytes(), session.value(w).tobytes()))
     assert results[0] == results[1]
 

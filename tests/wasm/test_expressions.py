@@ -11,7 +11,9 @@ from playgrad.graph.opdef import OpDef, registered
 from playgrad.ops.expression import expr as e
 from playgrad.ops.expression.evaluate import evaluate
 from playgrad.ops.expression.simd import COMPOSED, INSTRUCTIONS
+from playgrad.ops.expression.simd_doubles import DOUBLES
 from playgrad.ops.expression.simd_kernel import LeafForm, as_rows, is_supported, kernel_module
+from playgrad.ops.expression.simd_lanes import BY_LANE
 from tests.wasm.wasmtime_host import WasmtimeHost
 
 Array = np.ndarray[Any, Any]
@@ -81,7 +83,7 @@ def test_updates_and_most_activations_are_compiled() -> None:
     } <= compiled  # fmt: skip
 
 
-@pytest.mark.parametrize("name", [*INSTRUCTIONS, *COMPOSED])
+@pytest.mark.parametrize("name", [*INSTRUCTIONS, *COMPOSED, *BY_LANE["float32"]])
 def test_special_values_are_those_of_numpy(name: str) -> None:
     """Of exact functions with the same bits, of others to two units in the last place."""
     x, y = e.Leaf(0), e.Leaf(1)
@@ -98,17 +100,41 @@ def test_special_values_are_those_of_numpy(name: str) -> None:
     expr = e.Cast("float32", inner) if is_mask else inner
     results = run((expr,), (a, b))
     assert results is not None
-    expected = evaluate(expr, [a, b])
-    units = 0 if name in INSTRUCTIONS else 2
+    if name in DOUBLES:  # NumPy's own of float32 are up to four units off on some processors
+        with np.errstate(over="ignore"):
+            expected = evaluate(expr, [a.astype(float), b.astype(float)]).astype(np.float32)
+        if name in ("sin", "cos", "tan"):
+            kept = ~(np.abs(a) > 2.0**30) | ~np.isfinite(a)
+            results, expected, a = [results[0][kept]], expected[kept], a[kept]
+    else:
+        expected = evaluate(expr, [a, b])
+    units = 0 if name in INSTRUCTIONS or name in BY_LANE["float32"] else 1 if name in DOUBLES else 2
     with np.errstate(all="ignore"):
         np.testing.assert_array_equal(np.isnan(results[0]), np.isnan(expected))
         spacing = np.spacing(np.abs(expected, dtype=np.float32))
         off = np.abs(results[0].astype(float) - expected) / spacing
     same = (results[0] == expected) | np.isnan(expected)
+    if name in BY_LANE["float32"]:  # zeros have a sign, too
+        same &= (np.signbit(results[0]) == np.signbit(expected)) | np.isnan(expected)
     assert (same | (off <= units)).all(), (a[~same], results[0][~same], expected[~same])
 
 
-_BINARY = {"add", "sub", "mul", "div", "maximum", "minimum", "lt", "le", "gt", "ge", "eq", "ne"}
+_BINARY = {"mod", "floor_div"} | {
+    "pow",
+    "arctan2",
+    "add",
+    "sub",
+    "mul",
+    "div",
+    "maximum",
+    "minimum",
+    "lt",
+    "le",
+    "gt",
+    "ge",
+    "eq",
+    "ne",
+}
 
 
 @pytest.mark.parametrize("name", ["exp", "tanh", "log", "erf"])

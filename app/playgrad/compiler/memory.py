@@ -6,8 +6,10 @@ disjoint ranges. So there are several arenas: a dispatch reads from one and writ
 
 from __future__ import annotations
 
+from bisect import insort
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 
 ALIGNMENT = 256
 
@@ -37,6 +39,7 @@ class Block:
     offset: int = 0
 
     def overlaps(self, other: Block) -> bool:
+        """Return whether both are needed at some time."""
         return self.first <= other.last and other.first <= self.last
 
 
@@ -63,7 +66,7 @@ def plan_memory(
         for number, placed in enumerate(arenas):
             if number in apart:
                 continue
-            rivals = [other for other in placed if not reuse or other.overlaps(block)]
+            rivals = [other for other in placed if other.overlaps(block)] if reuse else placed
             offset = _lowest_gap(rivals, block.size)
             growth = max(0, offset + aligned(block.size) - sizes[number])
             if offset + block.size <= max_arena and (best is None or growth < best[0]):
@@ -73,14 +76,18 @@ def plan_memory(
             sizes.append(0)
             best = (aligned(block.size), len(arenas) - 1, 0)
         _, block.arena, block.offset = best
-        arenas[block.arena].append(block)
+        insort(arenas[block.arena], block, key=_offset)
         sizes[block.arena] = max(sizes[block.arena], block.offset + aligned(block.size))
     return sizes
 
 
+_offset = attrgetter("offset")
+
+
 def _lowest_gap(rivals: Sequence[Block], size: int) -> int:
+    """Return the lowest offset with room for ``size`` bytes beside ``rivals``, in order."""
     offset = 0
-    for other in sorted(rivals, key=lambda other: other.offset):
+    for other in rivals:
         if other.offset - offset >= size:
             break
         offset = max(offset, other.offset + aligned(other.size))

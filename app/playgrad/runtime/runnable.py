@@ -20,9 +20,9 @@ from playgrad.runtime.blas import limited_to, worthwhile_threads
 from playgrad.runtime.build_tasks import TaskBuilder
 from playgrad.runtime.executor import Executor
 from playgrad.runtime.host_copies import is_copied
+from playgrad.runtime.host_program import HostProgram
 from playgrad.runtime.interpreter import RunValues
 from playgrad.runtime.members import ALONE, Held, Members, check_same, gather_events
-from playgrad.runtime.python_program import PythonProgram
 from playgrad.runtime.run_digest import program_digest
 from playgrad.runtime.tasks import SegmentTask, Task
 from playgrad.runtime.trace import Trace
@@ -99,7 +99,7 @@ class Runnable:
         self.dying = built.dying
         self._constants = built.constants
         self._read_at_start = built.read_at_start
-        self.python_program = self._python_program(self.tasks)
+        self.host_program = self._host_program(self.tasks)
 
     def new_builder(self) -> TaskBuilder:
         """Return a builder of tasks for the current storage of values."""
@@ -111,7 +111,7 @@ class Runnable:
             self._agree if self.members.size > 1 else None,
         )
 
-    def _python_program(self, tasks: Sequence[Task]) -> PythonProgram | None:
+    def _host_program(self, tasks: Sequence[Task]) -> HostProgram | None:
         """Return the program as one function if none of its tasks can run in parallel."""
         heavy = {task.name for task in tasks if task.heavy}
         if self.members.size > 1 or any(isinstance(task, SegmentTask) for task in tasks):
@@ -120,7 +120,15 @@ class Runnable:
             return None
         program, order = self.compiled.program, self.compiled.order
         nodes = [node for node in order if node.name in heavy]
-        return PythonProgram(order, program.fetches, program.feeds, nodes)
+        return HostProgram(
+            order,
+            program.fetches,
+            program.feeds,
+            nodes,
+            self.graph,
+            self.store,
+            self._initial_value,
+        )
 
     # Running
 
@@ -144,8 +152,10 @@ class Runnable:
         trace: Trace | None = None,
         stop: Callable[[], bool] | None = None,
     ) -> list[Array]:
-        if self.python_program is not None and trace is None:
-            return self._run_python(self.python_program, feeds, stop or (lambda: False))
+        if self.host_program is not None and trace is None:
+            arrays, written = self.host_program.run(feeds, stop or _never)
+            self._write_variables(written, feeds)
+            return arrays
         self._begin_run(feeds)
         self._vote = _OPEN
         try:
@@ -213,16 +223,6 @@ class Runnable:
         if errors:
             raise errors[0]
 
-    def _run_python(
-        self,
-        program: PythonProgram,
-        feeds: Mapping[str, Array],
-        stop: Callable[[], bool],
-    ) -> list[Array]:
-        arrays, written = program.run(self._initial_value, feeds, stop)
-        self._write_variables(written, feeds)
-        return [np.array(array) for array in arrays]
-
     def _begin_run(self, feeds: Mapping[str, Array]) -> None:
         for plan in self.plans.values():
             plan.start()
@@ -263,13 +263,20 @@ class Runnable:
             result = plan.run(segment.index, self._by_node(feeds), [], steps, stop)
             return RepeatResult(result.steps_done, result.seconds)
         start, is_shared = time.perf_counter(), self.members.size > 1
+        done = 0
         with limited_to(self.blas_threads):
-            for done in range(steps):
+            while done < steps:
                 if done and (self._stops if is_shared else stop()):
-                    return RepeatResult(done, time.perf_counter() - start)
+                    break
                 self._stop = stop if is_shared and done + 1 < steps else _never
+                if self.host_program is not None:
+                    several = self.host_program.repeat(feeds, steps - done)
+                    done += several
+                    if several:
+                        continue
                 self._run(feeds)
-        return RepeatResult(steps, time.perf_counter() - start)
+                done += 1
+        return RepeatResult(done, time.perf_counter() - start)
 
     def _only_segment(self) -> Segment | None:
         """Return the segment that is the whole program, if it runs on another device."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, ClassVar
@@ -17,6 +18,7 @@ from playgrad.graph.graph import Graph
 from playgrad.graph.tensor import Node
 from playgrad.ops.state import holds_data
 from playgrad.runtime.host_copies import HostCopies, Key, is_copied
+from playgrad.runtime.step_host import SharedBlock, StepHost, copied_to
 
 Array = np.ndarray[Any, Any]
 
@@ -24,9 +26,10 @@ Array = np.ndarray[Any, Any]
 class VariableStore:
     """Values of variables by graph and name. Each lives on one device.
 
-    On the processor a value is an array, which is replaced and never modified. On a device with its
-    own memory it is a range of a buffer, which variables that are allocated together share, and
-    copies in host memory are kept beside it: after a loss, all variables go back to the copy.
+    On the processor a value is an array, which is replaced; compiled code overwrites it, in arrays
+    that nobody else has. On a device with its own memory it is a range of a buffer, which variables
+    that are allocated together share, and copies in host memory are kept beside it: after a loss,
+    all variables go back to the copy.
 
     Attributes:
         is_shared: whether other processes keep some of the values.
@@ -42,6 +45,8 @@ class VariableStore:
     def __init__(self, open_device: Callable[[str], Device]) -> None:
         self._open_device = open_device
         self.arrays: dict[Key, Array] = {}
+        self._owned: dict[Key, weakref.ref[Array]] = {}
+        self._blocks: dict[StepHost, SharedBlock] = {}
         self.places: dict[Key, tuple[str, Place]] = {}
         self.rescued: dict[Key, Array] = {}
         self.buffers: dict[str, tuple[Device, int]] = {}
@@ -54,6 +59,37 @@ class VariableStore:
     def is_lost(self, key: Key) -> bool:
         """Return whether the value of a variable was lost with its device."""
         return self._loss(key) is not None
+
+    def overwritable(self, key: Key, host: StepHost) -> Array:
+        """Return the value of a variable in an array that only the store has, in C order and in the
+        memory of ``host``, for code that overwrites it.
+
+        Raises:
+            OutOfMemoryError: there is no room for a copy.
+        """
+        array, owned = self.arrays[key], self._owned.get(key)
+        if owned is None or owned() is not array:
+            array = self.arrays[key] = copied_to(host, array, f"the variable '{key[1]}'")
+            self._owned[key] = weakref.ref(array)
+        return array
+
+    def readable(self, key: Key, host: StepHost) -> Array:
+        """Return the value of a variable, for code that reads it: in C order and in the memory of
+        ``host``.
+
+        Raises:
+            OutOfMemoryError: there is no room for a copy.
+        """
+        array = self.arrays[key]
+        if not (array.flags.c_contiguous and host.reachable(array)):
+            array = self.arrays[key] = copied_to(host, array, f"the variable '{key[1]}'")
+        return array
+
+    def block_of(self, host: StepHost) -> SharedBlock:
+        """Return what lends memory of ``host`` to the session's runs."""
+        if host not in self._blocks:
+            self._blocks[host] = SharedBlock(host)
+        return self._blocks[host]
 
     def _loss(self, key: Key) -> DeviceLostError | None:
         """Return why the device with a variable was lost, None if it works or there is none."""
@@ -291,6 +327,8 @@ class VariableStore:
         self.buffers.clear()
         self.places.clear()
         self.arrays.clear()
+        self._owned.clear()
+        self._blocks.clear()
         self.rescued.clear()
         self.copies.begin({})
 

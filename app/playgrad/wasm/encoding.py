@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-I32, F32, V128 = 0x7F, 0x7D, 0x7B
-"""Types: 32-bit integers, which are also addresses; float32; four float32."""
-TYPE_NAMES = {I32: "i32", F32: "f32", V128: "v128"}
+I32, I64, F32, F64, V128 = 0x7F, 0x7E, 0x7D, 0x7C, 0x7B
+"""Types: integers, of which those of 32 bits are also addresses; floats; 16 bytes in lanes."""
+TYPE_NAMES = {I32: "i32", I64: "i64", F32: "f32", F64: "f64", V128: "v128"}
+
+
+_SINGLE = [bytes([number]) for number in range(0x80)]
 
 
 def unsigned(number: int) -> bytes:
     """Return ``number`` ≥ 0 in LEB128."""
+    if number < 0x80:
+        return _SINGLE[number]
     encoded = bytearray()
     while number > 0x7F:
         encoded.append(number & 0x7F | 0x80)

@@ -54,7 +54,13 @@ def max_pool_module(form: PoolForm) -> bytes:
     The first of equal pixels is the maximum, row by row, or the first NaN.
     """
     module = Module()
-    f = module.procedure([I32] * 3, "run")
+    write_max_pool(module, form, "run")
+    return module.encode()
+
+
+def write_max_pool(module: Module, form: PoolForm, export: str | None = None) -> Procedure:
+    """Add the function of `max_pool_module`."""
+    f = module.procedure([I32] * 3, export)
     images, maxima, positions = f.arguments
     offset = f.local(I32)
     with _windows(f, form, images, offset, [maxima, positions]) as pixels:
@@ -68,7 +74,7 @@ def max_pool_module(form: PoolForm) -> bytes:
             f.set(where, lanes("bitselect", splat(pixel.position), where, better))
         f.store(maxima + offset, best)
         f.store(positions + offset, where)
-    return module.encode()
+    return f
 
 
 def max_pool_gradient_module(form: PoolForm) -> bytes:
@@ -78,16 +84,31 @@ def max_pool_gradient_module(form: PoolForm) -> bytes:
     which must not overlap.
     """
     module = Module()
-    f = module.procedure([I32] * 3, "run")
+    write_max_pool_gradient(module, form, "run")
+    return module.encode()
+
+
+def write_max_pool_gradient(
+    module: Module, form: PoolForm, export: str | None = None, adds: bool = False
+) -> Procedure:
+    """Add the function of `max_pool_gradient_module`.
+
+    Args:
+        adds: add each gradient to its pixel, so that windows may overlap, of images whose channels
+            are whole vectors.
+    """
+    assert not adds or form.channels % WIDTH == 0
+    f = module.procedure([I32] * 3, export)
     images, gradients, positions = f.arguments
     offset = f.local(I32)
     with _windows(f, form, images, offset, [gradients, positions]) as pixels:
         gradient = f.copy((gradients + offset).load(V128))
         where = f.copy((positions + offset).load(V128))
         for pixel in pixels:
-            chosen = lanes("i32 eq", where, splat(pixel.position))
-            f.store(pixel.address + offset, lanes("and", gradient, chosen))
-    return module.encode()
+            chosen = lanes("and", gradient, lanes("i32 eq", where, splat(pixel.position)))
+            place = pixel.address + offset
+            f.store(place, place.load(V128) + chosen if adds else chosen)
+    return f
 
 
 @contextmanager

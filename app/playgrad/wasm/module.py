@@ -18,9 +18,11 @@ class Module:
         self._functions: list[Procedure] = []
         self._exports: list[bytes] = []
 
-    def procedure(self, parameters: Sequence[int], export: str | None = None) -> Procedure:
+    def procedure(
+        self, parameters: Sequence[int], export: str | None = None, result: int | None = None
+    ) -> Procedure:
         """Add a function with parameters of these types, exported if it has a name."""
-        function = Procedure(len(self._functions), parameters)
+        function = Procedure(len(self._functions), parameters, result)
         self._functions.append(function)
         if export is not None:
             self._exports.append(_name(export) + b"\x00" + unsigned(function.number))
@@ -29,7 +31,7 @@ class Module:
     def encode(self) -> bytes:
         """Return the bytes of the module."""
         functions = self._functions
-        types = [b"\x60" + vector([bytes([p]) for p in f.parameters]) + b"\x00" for f in functions]
+        types = [b"\x60" + _types(f.parameters) + _types(_results(f)) for f in functions]
         memory = b"".join(map(_name, MEMORY)) + b"\x02\x00\x00"  # of any size
         sections = {
             1: types,
@@ -40,6 +42,14 @@ class Module:
         }
         encoded = (bytes([key]) + sized(vector(items)) for key, items in sections.items())
         return b"\0asm\1\0\0\0" + b"".join(encoded)
+
+
+def _types(kinds: Sequence[int]) -> bytes:
+    return vector([bytes([kind]) for kind in kinds])
+
+
+def _results(function: Procedure) -> list[int]:
+    return [] if function.result is None else [function.result]
 
 
 def _name(text: str) -> bytes:

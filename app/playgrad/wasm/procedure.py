@@ -11,8 +11,13 @@ from playgrad.wasm.values import StackValue, expect, integer
 
 _BLOCK, _LOOP, _IF, _ELSE, _END = b"\x02", b"\x03", b"\x04", b"\x05", b"\x0b"
 _BRANCH, _BRANCH_IF, _CALL, _SET = b"\x0c", b"\x0d", b"\x10", b"\x21"
+_RETURN = b"\x0f"
+_COPY_BYTES, _FILL_BYTES = b"\xfc\x0a\x00\x00", b"\xfc\x0b\x00"
 _NO_RESULT = b"\x40"
 _NOT = b"\x45"
+_STORE_LANES = {
+    1: b"\xfd\x58\x00", 2: b"\xfd\x59\x01", 4: b"\xfd\x5a\x02", 8: b"\xfd\x5b\x03",
+}  # fmt: skip
 _STORES = {I32: b"\x36\x02", F32: b"\x38\x02", V128: b"\xfd\x0b\x02"}
 
 
@@ -24,16 +29,18 @@ class Local(StackValue):
 
 
 class Procedure:
-    """A function without a result.
+    """A function.
 
     Args:
         number: its number in the module.
         parameters: their types.
+        result: the type of its result; None for a function without one.
     """
 
-    def __init__(self, number: int, parameters: Sequence[int]) -> None:
+    def __init__(self, number: int, parameters: Sequence[int], result: int | None = None) -> None:
         self.number = number
         self.parameters = tuple(parameters)
+        self.result = result
         self.arguments = tuple(map(self._local, range(len(parameters)), parameters))
         self._types: list[int] = []
         self._code: list[bytes] = []
@@ -62,11 +69,50 @@ class Procedure:
         expect(address, I32)
         self._code.append(address.code + value.code + _STORES[value.type] + unsigned(offset))
 
+    def emit(self, code: bytes) -> None:
+        """Append instructions that leave nothing on the stack."""
+        self._code.append(code)
+
+    def give(self, value: StackValue) -> None:
+        """End the function with its result."""
+        assert self.result is not None
+        expect(value, self.result)
+        self._code.append(value.code)
+
+    def store_lane(self, address: StackValue, vector: StackValue, size: int = 4) -> None:
+        """Store the first ``size`` bytes, 1, 2, 4 or 8, of ``vector`` at ``address``."""
+        expect(address, I32)
+        expect(vector, V128)
+        self._code.append(address.code + vector.code + _STORE_LANES[size] + b"\x00\x00")
+
     def call(self, function: Procedure, *arguments: StackValue) -> None:
-        for argument, kind in zip(arguments, function.parameters, strict=True):
-            expect(argument, kind)
-        code = b"".join(argument.code for argument in arguments)
-        self._code.append(code + _CALL + unsigned(function.number))
+        assert function.result is None
+        self._code.append(_call(function, arguments))
+
+    def result_of(self, function: Procedure, *arguments: StackValue) -> Local:
+        """Return a new variable with the result of a call."""
+        assert function.result is not None
+        return self.copy(StackValue(function.result, _call(function, arguments)))
+
+    def leave(self) -> None:
+        """Return from the function."""
+        self._code.append(_RETURN)
+
+    def copy_bytes(self, target: StackValue, source: StackValue, size: StackValue | int) -> None:
+        """Copy ``size`` bytes, which may overlap, from one address to another."""
+        self._bulk(_COPY_BYTES, target, source, size)
+
+    def fill_bytes(
+        self, target: StackValue, value: StackValue | int, size: StackValue | int
+    ) -> None:
+        """Set ``size`` bytes to the lowest byte of ``value``."""
+        self._bulk(_FILL_BYTES, target, value, size)
+
+    def _bulk(self, instruction: bytes, *arguments: StackValue | int) -> None:
+        values = [integer(each) if isinstance(each, int) else each for each in arguments]
+        for value in values:
+            expect(value, I32)
+        self._code.append(b"".join(value.code for value in values) + instruction)
 
     @contextmanager
     def count(self, stop: StackValue, step: int = 1) -> Iterator[Local]:
@@ -76,6 +122,15 @@ class Procedure:
         self._code.append((variable < stop).code + _NOT + _BRANCH_IF + unsigned(1))
         yield variable
         self.add(variable, step)
+        self._code.append(_BRANCH + unsigned(0) + _END + _END)
+
+    @contextmanager
+    def repeat_while(self, condition: StackValue) -> Iterator[None]:
+        """Repeat a block as long as ``condition``, computed before each time, is not 0."""
+        expect(condition, I32)
+        self._code.append(_BLOCK + _NO_RESULT + _LOOP + _NO_RESULT)
+        self._code.append(condition.code + _NOT + _BRANCH_IF + unsigned(1))
+        yield
         self._code.append(_BRANCH + unsigned(0) + _END + _END)
 
     @contextmanager
@@ -102,3 +157,9 @@ class Procedure:
 
     def _local(self, number: int, kind: int) -> Local:
         return Local(kind, b"\x20" + unsigned(number), number)
+
+
+def _call(function: Procedure, arguments: Sequence[StackValue]) -> bytes:
+    for argument, kind in zip(arguments, function.parameters, strict=True):
+        expect(argument, kind)
+    return b"".join(argument.code for argument in arguments) + _CALL + unsigned(function.number)

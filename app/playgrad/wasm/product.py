@@ -47,11 +47,35 @@ def product_module(relaxed: bool) -> bytes:
         relaxed: use Relaxed SIMD, which may leave products unrounded.
     """
     module = Module()
-    tile, edge = _tile(module, relaxed), _edge(module)
-    pack_rows, pack_columns = _pack(module, ROWS), _pack(module, COLUMNS)
+    ProductProcedures(module, relaxed, exported=True)
+    return module.encode()
+
+
+class ProductProcedures:
+    """The procedures of `product_module`, in ``module``.
+
+    Attributes:
+        product, indexed_product: with the parameters of the functions of these names.
+    """
+
+    def __init__(self, module: Module, relaxed: bool, exported: bool = False) -> None:
+        tile, edge = _tile(module, relaxed), _edge(module)
+        pack_columns = _pack(module, COLUMNS)
+        names = ("product", "indexed_product") if exported else (None, None)
+        self.product = _stacked_product(module, tile, edge, pack_columns, names[0])
+        pack_indexed = _pack_indexed(module, ROWS)
+        self.indexed_product = module.procedure([I32] * 12, names[1])
+        pack_rows = _indexed_rows(self.indexed_product, pack_indexed)
+        _write_product(self.indexed_product, tile, edge, pack_columns, pack_rows)
+
+
+def _stacked_product(
+    module: Module, tile: Procedure, edge: Procedure, pack_columns: Procedure, export: str | None
+) -> Procedure:
     product = module.procedure([I32] * 12)
-    _write_product(product, tile, edge, pack_columns, _strided_rows(product, pack_rows))
-    f = module.procedure([I32] * 17, "product")
+    pack_rows = _strided_rows(product, _pack(module, ROWS))
+    _write_product(product, tile, edge, pack_columns, pack_rows)
+    f = module.procedure([I32] * 17, export)
     count, *size = f.arguments[:4]
     a, a_step, *a_steps = f.arguments[4:8]
     b, b_step, *b_steps = f.arguments[8:12]
@@ -60,10 +84,7 @@ def product_module(relaxed: bool) -> bytes:
         f.call(product, *size, a, *a_steps, b, *b_steps, c, c_row, scratch)
         for place, step in ((a, a_step), (b, b_step), (c, c_step)):
             f.add(place, step)
-    pack_indexed = _pack_indexed(module, ROWS)
-    indexed = module.procedure([I32] * 12, "indexed_product")
-    _write_product(indexed, tile, edge, pack_columns, _indexed_rows(indexed, pack_indexed))
-    return module.encode()
+    return f
 
 
 PackRows = Callable[[StackValue, StackValue, StackValue, Local, StackValue], None]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from dataclasses import dataclass
 
 from playgrad.wasm.encoding import F32, I32, TYPE_NAMES, V128, signed, unsigned
@@ -20,6 +21,8 @@ _BINARY = {
     (I32, ">="): b"\x4e",
     (I32, "&"): b"\x71",
     (F32, "+"): b"\x92",
+    (F32, "-"): b"\x93",
+    (F32, "*"): b"\x94",
     (V128, "+"): _simd(0xE4),
     (V128, "*"): _simd(0xE6),
 }
@@ -72,9 +75,29 @@ class StackValue:
         """Return four copies of the float32 at this address + ``offset`` bytes."""
         return self._loaded(V128, _LOAD_SPLAT, offset)
 
-    def _loaded(self, kind: int, instruction: bytes, offset: int) -> StackValue:
+    def load_bytes(self, offset: int = 0) -> StackValue:
+        """Return a vector that begins with the four bytes at this address + ``offset`` bytes; its
+        other bytes are 0."""
+        return self._loaded(V128, _simd(0x5C), offset, b"\x00")
+
+    def load_long(self, offset: int = 0) -> StackValue:
+        """Return a vector that begins with the eight bytes at this address + ``offset`` bytes; its
+        other bytes are 0."""
+        return self._loaded(V128, _simd(0x5D), offset, b"\x00")
+
+    def load_short_splat(self, offset: int = 0) -> StackValue:
+        """Return eight copies of the two bytes at this address + ``offset`` bytes."""
+        return self._loaded(V128, _simd(0x08), offset, b"\x00")
+
+    def load_byte_splat(self, offset: int = 0) -> StackValue:
+        """Return sixteen copies of the byte at this address + ``offset`` bytes."""
+        return self._loaded(V128, _simd(0x07), offset, b"\x00")
+
+    def _loaded(
+        self, kind: int, instruction: bytes, offset: int, alignment: bytes = _ALIGNED_TO_4
+    ) -> StackValue:
         expect(self, I32)
-        return StackValue(kind, self.code + instruction + _ALIGNED_TO_4 + unsigned(offset))
+        return StackValue(kind, self.code + instruction + alignment + unsigned(offset))
 
 
 def expect(value: StackValue, kind: int) -> None:
@@ -86,6 +109,11 @@ def expect(value: StackValue, kind: int) -> None:
 def integer(number: int) -> StackValue:
     """Return a constant."""
     return StackValue(I32, b"\x41" + signed(number))
+
+
+def number(value: float) -> StackValue:
+    """Return a float32 constant."""
+    return StackValue(F32, b"\x43" + struct.pack("<f", value))
 
 
 def zeros() -> StackValue:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from playgrad.wasm.encoding import F32, I32, V128
 from playgrad.wasm.lanes import lanes
 from playgrad.wasm.module import Module
+from playgrad.wasm.procedure import Procedure
 
 
 def window_sums_module() -> bytes:
@@ -14,7 +15,13 @@ def window_sums_module() -> bytes:
     ``places[i]`` bytes, for each of so many windows; ``places`` is int32.
     """
     module = Module()
-    f = module.procedure([I32] * 5, "run")
+    write_window_sums(module, "run")
+    return module.encode()
+
+
+def write_window_sums(module: Module, export: str | None = None) -> Procedure:
+    """Add the function of `window_sums_module`."""
+    f = module.procedure([I32] * 5, export)
     windows, length, parts, places, target = f.arguments
     whole = f.copy(length & -4)
     with f.count(windows):
@@ -28,4 +35,4 @@ def window_sums_module() -> bytes:
             f.add(place, 4)
             f.add(parts, 4)
         f.add(places, 4)
-    return module.encode()
+    return f

@@ -8,7 +8,7 @@ import { isPhone } from "../frame/layout.js";
 import { t } from "../words/locale.js";
 import * as store from "../state/store.js";
 
-const CPU = "CPU (NumPy)";
+const CPU = hasSimd ? "CPU (SIMD)" : "CPU (NumPy)";
 
 /** @typedef {{kind: "gpu"|"software"|"cpu"|"unknown", text: string, remark: string}} Badge */
 

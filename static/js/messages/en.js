@@ -616,7 +616,7 @@ export const en = {
       `Kernels (defaults for this adapter): ${kernels}`,
     why: (/** @type {string} */ problem) => `No GPU: ${problem}.`,
     instead: "Training runs on the CPU with NumPy.",
-    simd: "Large operations use SIMD instructions.",
+    simd: "Training steps are compiled to WebAssembly with SIMD instructions.",
     gone: (/** @type {string} */ problem) =>
       `The GPU does not come back: ${problem}. Programs run on the CPU now. ` +
       "To try the GPU again, press “Try the GPU again”.",

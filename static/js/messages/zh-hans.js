@@ -462,7 +462,7 @@ export const zhHans = {
     notMeasured: (kernels) => `内核（此适配器的默认值）：${kernels}`,
     why: (problem) => `没有 GPU：${problem}。`,
     instead: "训练使用 NumPy，在 CPU 上运行。",
-    simd: "较大的运算使用 SIMD 指令。",
+    simd: "训练步骤会编译成使用 SIMD 指令的 WebAssembly。",
     gone: (problem) =>
       `GPU 没有恢复：${problem}。程序现在改在 CPU 上运行。要再次尝试，请按“重新查找 GPU”。`,
     back: (name) => `找到了 GPU：${name}。下次运行即可使用。`,

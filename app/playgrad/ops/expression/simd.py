@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from playgrad.ops.expression.error_function import DENOMINATOR, NUMERATOR
+from playgrad.ops.expression.simd_doubles import DOUBLES
 from playgrad.wasm.lanes import floats, lanes, shifted, words
 from playgrad.wasm.procedure import Local, Procedure
 from playgrad.wasm.values import StackValue, integer
@@ -134,7 +135,10 @@ def select(f: Procedure, condition: Local, a: Local, b: Local) -> StackValue:
 
 
 COMPOSED: dict[str, Callable[..., StackValue]] = {
-    function.__name__: function
-    for function in (exp, tanh, log, erf, sign, isnan, isinf, isfinite, select)
+    **{
+        function.__name__: function
+        for function in (exp, tanh, log, erf, sign, isnan, isinf, isfinite, select)
+    },
+    **DOUBLES,
 }
 """Functions of several instructions: from the procedure and its arguments to the result."""

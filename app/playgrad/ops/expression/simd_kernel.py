@@ -6,17 +6,18 @@ along the rows, along the columns, or along both.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from enum import Enum
 from math import prod
 
-from playgrad.ops.expression.expr import Call, Cast, Const, Expr, Leaf, argument_dtype, infer_dtype
-from playgrad.ops.expression.simd import COMPOSED, INSTRUCTIONS
+from playgrad.ops.expression.expr import Expr
+from playgrad.ops.expression.simd_dtypes import ExpressionDtypes
+from playgrad.ops.expression.simd_values import VectorValues, can_compute
 from playgrad.wasm.encoding import F32, I32, V128
-from playgrad.wasm.lanes import floats, lanes, splat, words
+from playgrad.wasm.lanes import splat
 from playgrad.wasm.module import Module
 from playgrad.wasm.procedure import Local, Procedure
-from playgrad.wasm.values import StackValue, integer, smaller
+from playgrad.wasm.values import integer, smaller
 
 Shape = tuple[int, ...]
 WIDTH = 4
@@ -36,15 +37,17 @@ Leaves = tuple[tuple[str, LeafForm], ...]
 """The dtype of each leaf, and its elements."""
 
 
-def as_rows(shape: Shape, leaves: Sequence[Shape]) -> tuple[int, int, list[LeafForm]] | None:
+def as_rows(
+    shape: Shape, leaves: Sequence[Shape], least: int = WIDTH
+) -> tuple[int, int, list[LeafForm]] | None:
     """Return the rows and columns of a result, and the spread of each leaf; the fewest rows.
 
-    None if a leaf is repeated in another way, or a row is shorter than a vector.
+    None if a leaf is repeated in another way, or a row is shorter than ``least``.
     """
     padded = [(1,) * (len(shape) - len(leaf)) + leaf for leaf in leaves]
     for split in range(len(shape) + 1):
         rows, columns = prod(shape[:split]), prod(shape[split:])
-        if columns < WIDTH:
+        if columns < least:
             break
         spreads = [_spread(leaf, split, rows, columns) for leaf in padded]
         if None not in spreads:
@@ -69,30 +72,9 @@ def is_supported(exprs: Sequence[Expr], leaves: Leaves) -> bool:
         for name, spread in leaves
     ):
         return False
-    if any(infer_dtype(expr, names) != "float32" for expr in exprs):
+    if any(ExpressionDtypes(names).dtype(expr) != "float32" for expr in exprs):
         return False
-    return all(_has_instructions(part, names) for expr in exprs for part in _parts(expr))
-
-
-def _parts(expr: Expr) -> Iterator[Expr]:
-    yield expr
-    children = expr.args if isinstance(expr, Call) else ()
-    for child in (expr.arg,) if isinstance(expr, Cast) else children:
-        yield from _parts(child)
-
-
-def _has_instructions(expr: Expr, names: list[str]) -> bool:
-    if isinstance(expr, Cast):
-        return expr.to == "float32"
-    if isinstance(expr, Const):
-        return expr.dtype in (None, "float32", "bool")
-    if not isinstance(expr, Call):
-        return True
-    if expr.function in ("eq", "ne"):
-        return argument_dtype(expr.args, names, None) == "float32"
-    if expr.function == "select":
-        return argument_dtype(expr.args[1:], names, "float32") == "float32"
-    return expr.function in INSTRUCTIONS or expr.function in COMPOSED
+    return all(can_compute(expr, names) for expr in exprs)
 
 
 def kernel_module(exprs: Sequence[Expr], leaves: Leaves) -> bytes:
@@ -118,9 +100,9 @@ def kernel_module(exprs: Sequence[Expr], leaves: Leaves) -> bytes:
             for (_, spread), place, vector in zip(leaves, places, vectors, strict=True):
                 if spread in (LeafForm.BOTH, LeafForm.COLUMNS):
                     f.set(vector, (place + offset).load(V128))
-            emitter = _Emitter(f, vectors, [name for name, _ in leaves])
+            computed = VectorValues(f, vectors, [name for name, _ in leaves])
             for expr, result in zip(exprs, results, strict=True):
-                f.store(result + offset, emitter.value(expr, "float32"))
+                f.store(result + offset, computed.value(expr, "float32"))
         for (_, spread), place in zip(leaves, places, strict=True):
             if spread is LeafForm.BOTH:
                 f.add(place, columns * 4)
@@ -138,46 +120,3 @@ def _single(f: Procedure, leaf: tuple[str, LeafForm], number: Local) -> Local:
     if leaf[0] == "bool":
         return f.copy(splat(integer(0) - number))
     return f.copy(splat(number))
-
-
-class _Emitter:
-    """Computes each distinct subexpression once, into a variable."""
-
-    def __init__(self, f: Procedure, leaves: Sequence[Local], names: list[str]) -> None:
-        self._f = f
-        self._leaves = leaves
-        self._names = names
-        self._known: dict[tuple[str, str], Local] = {}
-
-    def value(self, expr: Expr, expected: str) -> Local:
-        if isinstance(expr, Leaf):
-            return self._leaves[expr.index]
-        key = repr(expr), expected
-        if key not in self._known:
-            self._known[key] = self._f.copy(self._computed(expr, expected))
-        return self._known[key]
-
-    def _computed(self, expr: Expr, expected: str) -> StackValue:
-        if isinstance(expr, Const):
-            if (expr.dtype or expected) == "bool":
-                return words(-1 if expr.value else 0)
-            return floats(expr.value)
-        if isinstance(expr, Cast):
-            source = infer_dtype(expr.arg, self._names)
-            value = self.value(expr.arg, source)
-            return lanes("and", value, floats(1.0)) if source == "bool" else value
-        assert isinstance(expr, Call)
-        arguments = [
-            self.value(arg, dtype) for arg, dtype in zip(expr.args, self._dtypes(expr), strict=True)
-        ]
-        if expr.function in INSTRUCTIONS:
-            return lanes(INSTRUCTIONS[expr.function], *arguments)
-        return COMPOSED[expr.function](self._f, *arguments)
-
-    def _dtypes(self, expr: Call) -> list[str]:
-        """Return the dtype of each argument."""
-        if expr.function == "select":
-            return ["bool", "float32", "float32"]
-        if expr.function in ("and", "or", "xor", "not"):
-            return ["bool"] * len(expr.args)
-        return ["float32"] * len(expr.args)

@@ -34,6 +34,8 @@ from playgrad.ops.expression.expr import Expr, Leaf, to_json
 from playgrad.ops.expression.shared import render_shared
 
 WORKGROUP = 64
+BLOCKWISE: dict[str, Blockwise] = {}
+"""The formulas, by the names of their operations."""
 
 
 @dataclass(frozen=True)
@@ -85,6 +87,7 @@ def blockwise_op(
     invalid: Sequence[InvalidSample] = (),
 ) -> OpDef:
     """Return the definition of an op that computes a formula of blocks."""
+    BLOCKWISE[name] = blockwise
 
     def infer(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSpec]:
         rows, units = _sizes(name, blockwise, inputs)

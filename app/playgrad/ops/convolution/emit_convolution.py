@@ -1,0 +1,137 @@
+"""The emitters of ``conv2d`` and its gradients: products that find pixels by tables.
+
+The kernels and tables are those of `playgrad.ops.convolution.simd_convolution`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+from playgrad.graph.opdef import Array
+from playgrad.graph.tensor import Node
+from playgrad.ops.convolution.emit_padding import padded_form, padded_image, write_cropped
+from playgrad.ops.convolution.simd_convolution import segment_length, window_tables
+from playgrad.ops.emitters import Operand, emitter
+from playgrad.ops.products.emit_matmul import emit_product, product_procedures
+from playgrad.wasm.padded_image import PaddedForm
+from playgrad.wasm.product import SCRATCH
+from playgrad.wasm.small_product import ProductForm
+from playgrad.wasm.step import StepCode
+from playgrad.wasm.values import StackValue, integer
+from playgrad.wasm.window_sums import write_window_sums
+
+_PARTS = 1 << 18
+"""About the bytes of products that are added up at a time: as many as a cache holds."""
+
+
+def _is_supported(node: Node) -> bool:
+    return node.outputs[0].dtype == "float32" and "groups" not in node.attrs
+
+
+def _tables(
+    node: Node, form: PaddedForm, size: Sequence[int], out: Sequence[int]
+) -> tuple[Array, Array]:
+    shape = (
+        form.batch,
+        form.top + form.height + form.bottom,
+        form.left + form.width + form.right,
+        form.channels,
+    )
+    return window_tables(shape, size, out, node.attrs)
+
+
+@emitter("conv2d", supports=_is_supported)
+def emit_conv2d(
+    step: StepCode, node: Node, inputs: Sequence[Operand], outputs: Sequence[Operand]
+) -> None:
+    """Multiply the pixels under windows by the filters."""
+    image, filters = inputs
+    (result,) = outputs
+    form = padded_form(image.shape, node.attrs["padding"])
+    windows, terms = _tables(node, form, filters.shape[:2], result.shape[1:3])
+    _indexed(step, form, image, windows, terms, filters, result)
+
+
+@emitter("conv2d_filter_gradient", supports=_is_supported)
+def emit_filter_gradient(
+    step: StepCode, node: Node, inputs: Sequence[Operand], outputs: Sequence[Operand]
+) -> None:
+    """Multiply the pixels under windows, transposed, by the gradient."""
+    image, gradient = inputs
+    form = padded_form(image.shape, node.attrs["padding"])
+    size = node.attrs["kernel_size"]
+    windows, terms = _tables(node, form, size, gradient.shape[1:3])
+    _indexed(step, form, image, terms, windows, gradient, outputs[0])
+
+
+def _indexed(
+    step: StepCode,
+    form: PaddedForm,
+    image: Operand,
+    rows: Array,
+    terms: Array,
+    factor: Operand,
+    result: Operand,
+) -> None:
+    """Write the product of pixels, found by tables, with a matrix as wide as the result."""
+    columns = result.shape[-1]
+    size = 4 * len(rows) * columns
+    if not size:
+        return
+    if not len(terms):
+        step.f.fill_bytes(result.address, 0, size)
+        return
+    scratch = step.scratch(SCRATCH + form.padded_bytes)
+    pixels = padded_image(step, form, image.address, scratch + SCRATCH)
+    step.f.call(
+        product_procedures(step).indexed_product,
+        *map(integer, (len(rows), columns, len(terms))),
+        pixels,
+        step.constant(rows),
+        step.constant(terms),
+        factor.address,
+        *map(integer, (4 * columns, 4)),
+        result.address,
+        integer(4 * columns),
+        scratch,
+    )
+
+
+@emitter("conv2d_input_gradient", supports=_is_supported)
+def emit_image_gradient(
+    step: StepCode, node: Node, inputs: Sequence[Operand], outputs: Sequence[Operand]
+) -> None:
+    """Multiply the gradient by the filters, some images and one segment of the windows at a time,
+    and add the rows up in the image."""
+    filters, gradient = inputs
+    (result,) = outputs
+    form = padded_form(result.shape, node.attrs["padding"])
+    if not prod(result.shape):
+        return
+    *_, channels, depth = filters.shape
+    windows, terms = _tables(node, form, filters.shape[:2], gradient.shape[1:3])
+    length = segment_length(filters.shape[1], channels, node.attrs)
+    each = prod(gradient.shape[1:3])  # windows of an image
+    count = max(1, _PARTS // max(1, 4 * each * length)) * each
+    parts = 4 * min(count, len(windows)) * length
+    scratch = step.scratch(SCRATCH + parts + (form.padded_bytes if form.is_padded else 0))
+    sums: StackValue = result.address if not form.is_padded else scratch + (SCRATCH + parts)
+    step.f.fill_bytes(sums, 0, form.padded_bytes)
+    add_windows = step.shared(write_window_sums, write_window_sums)
+    table = step.constant(windows)
+    for first in range(0, len(windows), count):
+        rows = min(count, len(windows) - first)
+        product = ProductForm(
+            1, rows, length, depth, (0, 4 * depth, 4), (0, 4, 4 * depth), (0, 4 * length)
+        )
+        for term in range(0, len(terms), length):
+            source = gradient.address + 4 * first * depth
+            factor = filters.address + 4 * term * depth
+            place = scratch + SCRATCH
+            emit_product(step, product, source, factor, place)
+            target = sums + int(terms[term])
+            numbers = (integer(rows), integer(length))
+            step.f.call(add_windows, *numbers, place, table + 4 * first, target)
+    if form.is_padded:
+        write_cropped(step, form, sums, result.address)

@@ -1,0 +1,81 @@
+"""The emitter of ``matmul``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+from playgrad.graph.tensor import Node
+from playgrad.ops.emitters import Operand, emitter
+from playgrad.wasm.product import SCRATCH, ProductProcedures
+from playgrad.wasm.small_product import ProductForm, write_small_product
+from playgrad.wasm.step import StepCode
+from playgrad.wasm.values import StackValue, integer
+
+PACKED_FROM = 1 << 15
+"""Multiplications from which packing is worth it."""
+
+
+def _is_float32(node: Node) -> bool:
+    return node.outputs[0].dtype == "float32"
+
+
+@emitter("matmul", supports=_is_float32)
+def emit_matmul(
+    step: StepCode, node: Node, inputs: Sequence[Operand], outputs: Sequence[Operand]
+) -> None:
+    """Multiply matrices, or stacks of matrices, of which one operand may have only one."""
+    a, b = inputs
+    shape = outputs[0].shape
+    rows, columns = shape[-2:]
+    terms = a.shape[-2] if node.attrs["transpose_a"] else a.shape[-1]
+    form = ProductForm(
+        prod(shape[:-2]),
+        rows,
+        columns,
+        terms,
+        _distances(a, node.attrs["transpose_a"]),
+        _distances(b, node.attrs["transpose_b"]),
+        (4 * rows * columns, 4 * columns),
+    )
+    emit_product(step, form, a.address, b.address, outputs[0].address)
+
+
+def emit_product(
+    step: StepCode, form: ProductForm, a: StackValue, b: StackValue, c: StackValue
+) -> None:
+    """Write the product of float32 matrices at two addresses to the third one.
+
+    Without terms, the product is 0.
+    """
+    if not form.count * form.rows * form.columns:
+        return
+    if not form.terms:
+        step.f.fill_bytes(c, 0, 4 * form.count * form.rows * form.columns)
+        return
+    if form.multiplications >= PACKED_FROM:
+        kernels = product_procedures(step)
+        size = map(integer, (form.count, form.rows, form.columns, form.terms))
+        distances = [list(map(integer, each)) for each in (form.a, form.b, (*form.c, 4))]
+        scratch = step.scratch(SCRATCH)
+        operands = [
+            x for place, each in zip((a, b, c), distances, strict=True) for x in (place, *each)
+        ]
+        step.f.call(kernels.product, *size, *operands, scratch)
+        return
+    if form.columns == 1 and form.c[1] == 4:
+        form, a, b = form.as_row(), b, a
+    procedure = step.shared(form, lambda module: write_small_product(module, form, step.relaxed))
+    step.f.call(procedure, a, b, c)
+
+
+def product_procedures(step: StepCode) -> ProductProcedures:
+    """Return the procedures of packed products, added to the module the first time."""
+    return step.shared(ProductProcedures, lambda module: ProductProcedures(module, step.relaxed))
+
+
+def _distances(operand: Operand, transposed: bool) -> tuple[int, int, int]:
+    """Return the distances in bytes of matrices, rows and columns; 0 for a single matrix."""
+    rows, columns = operand.shape[-2:]
+    stack = 4 * rows * columns if len(operand.shape) > 2 else 0
+    return (stack, 4, 4 * columns) if transposed else (stack, 4 * columns, 4)

@@ -1,0 +1,162 @@
+"""Compiles the work of a processor's step: one exported function for each part without Python."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from playgrad.compiler.work_estimates import operations
+from playgrad.graph.tensor import Node, Tensor
+from playgrad.ops.emitters import Operand
+from playgrad.runtime.step_arena import Arena, Region, plan_arena
+from playgrad.runtime.step_order import Part, StepOrder, step_order
+from playgrad.wasm.step import StepCode
+from playgrad.wasm.values import StackValue
+
+LONGEST = 1e9
+"""Multiplications and additions of a run, about; between runs a stop is looked for."""
+
+
+@dataclass(frozen=True)
+class CompiledStep:
+    """A step as a module.
+
+    Attributes:
+        order: its work; the nodes of each part are numbered from 0.
+        arena: the places of its values.
+        runs: for each part the numbers of its exported functions; empty for parts of Python.
+        module: the module, with ``count`` functions.
+        constants: the bytes at its address of constants.
+        scratch: the bytes that it needs at its address of scratch memory.
+        commits: the new values of variables that the module does not overwrite.
+        overwrites: whether they are written to the variables at the end of a run.
+        repeats: whether one call can compute several steps.
+    """
+
+    order: StepOrder
+    arena: Arena
+    runs: list[list[int]]
+    count: int
+    module: bytes
+    constants: bytes
+    scratch: int
+    commits: dict[str, Tensor]
+    overwrites: bool
+    repeats: bool
+
+
+def compile_step(
+    nodes: Sequence[Node],
+    fetches: Sequence[Tensor],
+    fed: Sequence[Tensor],
+    overwrites: bool,
+    relaxed: bool,
+) -> CompiledStep | None:
+    """Compile ``nodes``, in an order of execution; None if no emitter supports any of them.
+
+    Args:
+        fetches: the tensors that a run returns.
+        fed: the tensors that are fed.
+        overwrites: whether the step may overwrite variables.
+        relaxed: whether to use Relaxed SIMD.
+    """
+    order = step_order(nodes, fetches, fed, overwrites)
+    if not order.emitters:
+        return None
+    constants = [node.outputs[0] for node in nodes if node.op.name == "constant"]
+    arena = plan_arena(order, fetches, fed, constants)
+    # Fetches are read after the last run, and before Python writes to variables.
+    fetches_old = any(order.variable_of(tensor) in order.written for tensor in fetches)
+    return _StepCompiler(order, arena, overwrites, fetches_old, relaxed).compiled()
+
+
+class _StepCompiler:
+    """Writes the parts of a step."""
+
+    def __init__(
+        self,
+        order: StepOrder,
+        arena: Arena,
+        overwrites: bool,
+        fetches_old: bool,
+        relaxed: bool,
+    ) -> None:
+        self._order = order
+        self._arena = arena
+        self._fetches_old = fetches_old
+        self._overwrites = overwrites
+        self._builder = StepCode(relaxed)
+        self._runs = 0
+        self._constants = [
+            self._builder.add_constant(np.asarray(tensor.node.attrs["value"]))
+            for tensor in arena.constants
+        ]
+
+    def compiled(self) -> CompiledStep:
+        order, builder = self._order, self._builder
+        commits = {n: t for n, t in order.written.items() if n not in order.in_place}
+        number, runs = 0, []
+        for part in order.parts:
+            runs.append(self._part(part, number) if part.compiled else [])
+            number += len(part.nodes)
+        repeats = False
+        if self._overwrites and not self._fetches_old and order.parts[-1].compiled:
+            repeats = self._runs == len(order.parts) == 1
+            for name, tensor in commits.items():
+                target = builder.pointer(self._arena.variables.index(name))
+                size = tensor.spec.size * np.dtype(tensor.dtype).itemsize
+                builder.f.copy_bytes(target, self._address(tensor), size)
+            commits = {}
+        return CompiledStep(
+            order,
+            self._arena,
+            runs,
+            self._runs,
+            builder.encode(),
+            bytes(builder.constants),
+            builder.scratch_bytes,
+            commits,
+            self._overwrites,
+            repeats,
+        )
+
+    def _part(self, part: Part, number: int) -> list[int]:
+        """Write a part whose first node has ``number``; return the numbers of its functions."""
+        runs = [self._begin()]
+        work, overwrites = 0.0, False
+        for node in part.nodes:
+            overwrites = overwrites or node.op.writes
+            work += operations(node)
+            if work > LONGEST and not overwrites:
+                runs.append(self._begin())
+                work = operations(node)
+            self._write(node, number)
+            number += 1
+        return runs
+
+    def _begin(self) -> int:
+        self._runs += 1
+        return self._builder.begin_run()
+
+    def _write(self, node: Node, number: int) -> None:
+        builder, emitter = self._builder, self._order.emitters[node]
+        inputs, outputs = (list(map(self._operand, each)) for each in (node.inputs, node.outputs))
+        builder.begin_operation(number)
+        emitter.emit(builder, node, inputs, outputs)
+        if emitter.may_fail:
+            builder.end_if_failed()
+
+    def _operand(self, tensor: Tensor) -> Operand:
+        return Operand(
+            tensor.spec, self._address(tensor), self._arena.places[self._order.root(tensor)]
+        )
+
+    def _address(self, tensor: Tensor) -> StackValue:
+        place = self._arena.places[self._order.root(tensor)]
+        if place.region is Region.ARRAY:
+            return self._builder.pointer(place.offset)
+        if place.region is Region.CONSTANT:
+            return self._builder.in_constants(self._constants[place.offset])
+        return self._builder.in_block(place.offset)

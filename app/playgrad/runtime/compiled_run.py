@@ -1,0 +1,218 @@
+"""Runs of compiled steps: compiled code and Python take turns on the same memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from operator import is_
+
+import numpy as np
+
+from playgrad.graph.tensor import Node, Tensor
+from playgrad.runtime.compile_steps import CompiledStep
+from playgrad.runtime.interpreter import Computation, compute_of, explained
+from playgrad.runtime.step_arena import Region
+from playgrad.runtime.step_host import Array, SharedBlock, StepHost, copied_to, new_bytes
+from playgrad.wasm.step import FAILURE, FIRST_POINTER, STEPS_DONE, UNDER_WAY
+
+Arrays = Sequence[Array]
+_Input = Callable[[Array, Arrays], Array]
+"""Returns an input of a node, from the block and the arrays of a run."""
+
+
+class CompiledRun:
+    """A compiled step, loaded into a host.
+
+    Args:
+        block: lends memory for intermediate results.
+        fetches: the tensors that a run returns.
+        heavy: nodes of Python that are preceded by a check for a stop.
+
+    Attributes:
+        variables: the names of the variables, in the order in which runs take their values.
+        overwritten: those of them that runs overwrite, if any.
+        repeats: whether one call can compute several steps.
+
+    Raises:
+        OutOfMemoryError: there is no room for the constants.
+    """
+
+    def __init__(
+        self,
+        step: CompiledStep,
+        host: StepHost,
+        block: SharedBlock,
+        fetches: Sequence[Tensor],
+        heavy: Collection[Node],
+    ) -> None:
+        self.step = step
+        self.variables = step.arena.variables
+        self.overwritten = frozenset(step.order.written if step.overwrites else ())
+        self.repeats = step.repeats
+        self._host = host
+        self._block = block
+        self._constants = copied_to(
+            host, np.frombuffer(step.constants, np.uint8), "constants of a step"
+        )
+        count = len(step.arena.variables) + len(step.arena.fed) + len(step.arena.held)
+        self._table = new_bytes(host, 4 * (FIRST_POINTER + count), "a table").view(np.int32)
+        self._places = (host.address(self._constants), host.address(self._table))
+        self._pointed: list[Array | None] = [None] * count
+        self._held = [self._reachable(t.node.attrs["value"]) for t in step.arena.held]
+        self._runs = host.load(step.module, step.count)
+        self._nodes = step.order.nodes
+        self._scratch = -(-step.arena.size // 16) * 16
+        self._size = max(self._scratch + step.scratch, 1)
+        self._parts: list[list[Callable[[Array, Arrays, Callable[[], bool]], None]]] = []
+        for part in step.order.parts:
+            self._parts.append(
+                [] if part.compiled else [self._python(node, node in heavy) for node in part.nodes]
+            )
+        self._fetches = [self._value(tensor) for tensor in fetches]
+        self._commits = {name: self._value(t) for name, t in step.commits.items()}
+
+    def run(
+        self,
+        variables: Arrays,
+        feeds: Arrays,
+        stop: Callable[[], bool],
+        steps: int = 1,
+    ) -> tuple[list[Array], dict[str, Array]]:
+        """Run ``steps`` times, more than once only if `repeats`.
+
+        Args:
+            variables: the values of `variables`, in the host's memory and in C order.
+            feeds: the values of the fed tensors.
+
+        Returns:
+            Copies of the fetched arrays, and the new values of variables unless the step overwrites
+            them.
+
+        Raises:
+            KeyboardInterrupt: ``stop`` returned true between two parts.
+        """
+        arrays = [*variables, *map(self._reachable, feeds), *self._held]
+        self._point_to(arrays)
+        with self._block.lent(self._size) as block:
+            begin = self._host.address(block)
+            places = (begin + self._scratch, begin, *self._places)
+            for part, runs in zip(self._parts, self.step.runs, strict=True):
+                for run in runs:
+                    if stop():
+                        raise KeyboardInterrupt
+                    self._call(run, places, block, arrays, steps)
+                if part:
+                    # Infinity and NaN without a warning, as on a GPU.
+                    with np.errstate(all="ignore"):
+                        for compute in part:
+                            compute(block, arrays, stop)
+            fetched = [np.array(value(block, arrays)) for value in self._fetches]
+            values = {name: value(block, arrays) for name, value in self._commits.items()}
+            if not self.step.overwrites:
+                return fetched, {name: np.array(value) for name, value in values.items()}
+            for name, value in values.items():
+                np.copyto(variables[self.variables.index(name)], value)
+        return fetched, {}
+
+    @property
+    def steps_done(self) -> int:
+        """The number of steps that the last call has completed, also if it failed."""
+        return int(self._table[STEPS_DONE])
+
+    def _point_to(self, arrays: Arrays) -> None:
+        table, pointed = self._table, self._pointed
+        if not all(map(is_, arrays, pointed)):
+            for number, array in enumerate(arrays):
+                if pointed[number] is not array:
+                    table[FIRST_POINTER + number] = _word(self._host.address(array))
+                    pointed[number] = array
+        table[:FIRST_POINTER] = 0
+
+    def _call(
+        self, run: int, places: tuple[int, ...], block: Array, arrays: Arrays, steps: int
+    ) -> None:
+        scratch, begin, constants, table = places
+        try:
+            self._runs[run](scratch, begin, constants, table, steps)
+        except Exception as error:
+            node = self._nodes[self._table[UNDER_WAY]]
+            raise explained(error, Computation.of(node)) from None
+        if self._table[FAILURE]:
+            self._raise_error_of(self._nodes[self._table[UNDER_WAY]], block, arrays)
+
+    def _raise_error_of(self, node: Node, block: Array, arrays: Arrays) -> None:
+        """Raise the error that the reference of ``node`` raises for its inputs."""
+        values = [self._value(tensor)(block, arrays) for tensor in node.inputs]
+        try:
+            with np.errstate(all="ignore"):
+                node.op.reference(values, node.attrs)
+        except Exception as error:
+            raise explained(error, Computation.of(node)) from None
+        raise RuntimeError(f"the code of '{node.name}' refused inputs that its reference takes.")
+
+    def _reachable(self, array: Array) -> Array:
+        """Return ``array``, or a copy if the code cannot read it."""
+        if array.flags.c_contiguous and self._host.reachable(array):
+            return array
+        return copied_to(self._host, array, "a value that is fed")
+
+    # Nodes of Python
+
+    def _python(
+        self, node: Node, is_heavy: bool
+    ) -> Callable[[Array, Arrays, Callable[[], bool]], None]:
+        """Return a function of the block, the arrays and ``stop`` that computes ``node``."""
+        computation = Computation.of(node)
+        inputs = [self._value(tensor) for tensor in node.inputs]
+        outputs = [self._value(tensor) for tensor in node.outputs]
+        is_users = node.op.source is not None  # the user's code may keep the arrays
+        compute: Callable[[Sequence[Array]], Sequence[Array]] | None = None
+
+        def work(block: Array, arrays: Arrays, stop: Callable[[], bool]) -> None:
+            nonlocal compute
+            if is_heavy and stop():
+                raise KeyboardInterrupt
+            values = [value(block, arrays) for value in inputs]
+            try:
+                compute = compute or compute_of(computation)
+                results = compute([np.array(x) for x in values] if is_users else values)
+            except Exception as error:
+                raise explained(error, computation) from None
+            for value, result in zip(outputs, results, strict=True):
+                target = value(block, arrays).view()
+                target.flags.writeable = True
+                np.copyto(target, result)
+
+        return work
+
+    def _value(self, tensor: Tensor) -> _Input:
+        """Return a function of the block and the arrays to a read-only view of ``tensor``."""
+        order = self.step.order
+        root = order.root(tensor)
+        place = self.step.arena.places[root]
+        shape, kind = tensor.spec.static_shape, np.dtype(tensor.dtype)
+        if place.region is Region.CONSTANT:
+            constant = np.asarray(root.node.attrs["value"]).reshape(shape)
+            return lambda block, arrays: constant
+        if place.region is Region.ARRAY:
+            number = place.offset
+            return lambda block, arrays: _read_only(arrays[number].reshape(shape))
+        start, size = place.offset, tensor.spec.size * kind.itemsize
+        kept: tuple[Array, Array] | None = None
+
+        def view(block: Array, arrays: Arrays) -> Array:
+            nonlocal kept
+            if kept is None or kept[0] is not block:
+                kept = block, block[start : start + size].view(kind).reshape(shape)
+            return _read_only(kept[1])
+
+        return view
+
+
+def _read_only(view: Array) -> Array:
+    view.flags.writeable = False
+    return view
+
+
+def _word(address: int) -> int:
+    """Return an address as a signed number of 32 bits."""
+    return address - (1 << 32) if address >= 1 << 31 else address

@@ -1,0 +1,147 @@
+"""Programs of one processor: Python at first, compiled code where that is worth it.
+
+Compilation takes as long as many small steps. So it waits until Python has computed for about as
+long: the first steps come no later than without it, and a program that runs once is never compiled.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+from operator import is_
+from typing import Any
+
+import numpy as np
+
+from playgrad.graph.graph import Graph
+from playgrad.graph.tensor import Node, Tensor
+from playgrad.runtime.compile_steps import compile_step
+from playgrad.runtime.compiled_run import CompiledRun
+from playgrad.runtime.host_copies import Key
+from playgrad.runtime.python_program import PythonProgram
+from playgrad.runtime.step_host import StepHost, step_host
+from playgrad.runtime.variables import VariableStore
+
+Array = np.ndarray[Any, Any]
+
+SECONDS_OF_NODE = 1e-3
+"""About how long the compilation of a node takes in a page."""
+LONGEST_CALL = 0.02
+"""Seconds of a call of compiled code that computes several steps, between checks for a stop."""
+
+
+class HostProgram:
+    """A program that no device but this process's processor runs.
+
+    Args:
+        order: all nodes, each after the nodes that it depends on.
+        fetches: the tensors that a run returns.
+        feeds: the tensors that are fed, by the name under which they are.
+        heavy: nodes that are preceded by a check for a stop.
+        store: the values of the variables of ``graph``.
+        initial: returns the value of a variable by its name.
+
+    Attributes:
+        compiled: the compiled program, once it is.
+        compile_seconds: how long that took.
+    """
+
+    def __init__(
+        self,
+        order: Sequence[Node],
+        fetches: Sequence[Tensor],
+        feeds: Mapping[str, Tensor],
+        heavy: Collection[Node],
+        graph: Graph,
+        store: VariableStore,
+        initial: Callable[[str], Array],
+    ) -> None:
+        self._order, self._fetches, self._heavy = order, fetches, heavy
+        self._feeds = feeds
+        self._graph, self._store, self._initial = graph, store, initial
+        self._python: PythonProgram | None = None
+        self._host: StepHost | None = step_host()
+        self._until_compiled = SECONDS_OF_NODE * len(order)
+        self._step_seconds = LONGEST_CALL
+        self.compiled: CompiledRun | None = None
+        self.compile_seconds = 0.0
+        self._variables: list[Array] = []  # of compiled code; the keys are in the same order
+        self._keys: list[Key] = []
+
+    def run(
+        self, feeds: Mapping[str, Array], stop: Callable[[], bool]
+    ) -> tuple[list[Array], dict[str, Array]]:
+        """Run once.
+
+        Returns:
+            The fetched arrays in order, and new values of variables by name, which take effect when
+            the caller stores them. Compiled code has stored them itself.
+
+        Raises:
+            KeyboardInterrupt: ``stop`` returned true between two operations.
+        """
+        if self._is_compiled():
+            return self._run_compiled(feeds, stop, 1), {}
+        started = time.perf_counter()
+        if self._python is None:
+            self._python = PythonProgram(self._order, self._fetches, self._feeds, self._heavy)
+        arrays, written = self._python.run(self._initial, feeds, stop)
+        self._until_compiled -= time.perf_counter() - started
+        return [np.array(array) for array in arrays], written
+
+    def repeat(self, feeds: Mapping[str, Array], steps: int) -> int:
+        """Run up to ``steps`` times in one call of compiled code; return how many runs were done.
+
+        0 if there is no such code: `run` once instead.
+        """
+        if not self._is_compiled() or self.compiled is None or not self.compiled.repeats:
+            return 0
+        count = max(1, min(steps, int(LONGEST_CALL / self._step_seconds)))
+        started = time.perf_counter()
+        self._run_compiled(feeds, lambda: False, count)
+        self._step_seconds = max((time.perf_counter() - started) / count, 1e-7)
+        return count
+
+    def _is_compiled(self) -> bool:
+        """Return whether to run compiled code, and compile it if its time has come."""
+        if self._host is None or self._store.places:
+            return False
+        if self.compiled is None:
+            if self._until_compiled > 0:
+                return False
+            started = time.perf_counter()
+            self.compiled = self._compile(self._host)
+            self.compile_seconds = time.perf_counter() - started
+            self._python = None
+            if self.compiled is None:
+                self._host = None
+        return self.compiled is not None
+
+    def _compile(self, host: StepHost) -> CompiledRun | None:
+        feeds = list(self._feeds.values())
+        step = compile_step(self._order, self._fetches, feeds, True, host.relaxed)
+        if step is None:
+            return None
+        block = self._store.block_of(host)
+        return CompiledRun(step, host, block, self._fetches, self._heavy)
+
+    def _run_compiled(
+        self, feeds: Mapping[str, Array], stop: Callable[[], bool], steps: int
+    ) -> list[Array]:
+        compiled, host = self.compiled, self._host
+        assert compiled is not None and host is not None
+        arrays = self._store.arrays
+        current = map(arrays.get, self._keys)
+        if not self._variables or not all(map(is_, current, self._variables)):
+            self._variables = self._bound(compiled, host)
+        fed = [feeds[name] for name in self._feeds]
+        return compiled.run(self._variables, fed, stop, steps)[0]
+
+    def _bound(self, compiled: CompiledRun, host: StepHost) -> list[Array]:
+        """Return the values of the variables, where compiled code can work on them."""
+        store = self._store
+        self._keys = [(self._graph, name) for name in compiled.variables]
+        return [
+            (store.overwritable if name in compiled.overwritten else store.readable)(key, host)
+            for name, key in zip(compiled.variables, self._keys, strict=True)
+        ]

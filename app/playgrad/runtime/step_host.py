@@ -1,0 +1,181 @@
+"""Hosts of compiled steps: memory that NumPy and compiled code share, and what loads the code.
+
+In a page, Python's own memory is shared with the code, so that arrays stay where they are. Anywhere
+else a host has a memory of its own; tests have one in wasmtime.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
+from typing import Any, Protocol
+
+import numpy as np
+
+from playgrad.errors import OutOfMemoryError
+from playgrad.wasm.memory import address
+from playgrad.wasm.module import Module
+
+Array = np.ndarray[Any, Any]
+Run = Callable[[int, int, int, int, int], None]
+"""``run(scratch, block, constants, table, steps)``: see `playgrad.wasm.step.StepCode`."""
+ALIGNMENT = 16
+"""Of the arrays that hosts provide, in bytes."""
+
+
+class StepHost(Protocol):
+    """Memory and a compiler.
+
+    Attributes:
+        relaxed: whether it has Relaxed SIMD.
+    """
+
+    relaxed: bool
+
+    def empty(self, size: int) -> Array:
+        """Return ``size`` bytes whose contents are undefined, aligned, as uint8.
+
+        Raises:
+            MemoryError: there is no room for them.
+        """
+
+    def reachable(self, array: Array) -> bool:
+        """Return whether ``array`` lies in the memory of the code."""
+
+    def address(self, array: Array) -> int:
+        """Return where ``array``, which must be reachable, begins in the memory of the code."""
+
+    def load(self, module: bytes, count: int) -> Sequence[Run]:
+        """Return the functions ``run0``, ``run1``, ... of a module."""
+
+
+class PageHost:
+    """The memory of the Python in a page.
+
+    Attributes:
+        relaxed: whether the browser has Relaxed SIMD.
+    """
+
+    def __init__(self, relaxed: bool) -> None:
+        self.relaxed = relaxed
+
+    def empty(self, size: int) -> Array:
+        """Return ``size`` bytes."""
+        return np.empty(size, np.uint8)
+
+    def reachable(self, array: Array) -> bool:
+        """Return True: the code has the memory of Python."""
+        return True
+
+    def address(self, array: Array) -> int:
+        """Return where ``array`` begins."""
+        return address(array)
+
+    def load(self, module: bytes, count: int) -> Sequence[Run]:
+        """Return the functions of a module."""
+        from playgrad.devices._emscripten import instantiate
+
+        exports = instantiate(module)
+        return [getattr(exports, f"run{number}") for number in range(count)]
+
+
+class SharedBlock:
+    """Memory for intermediate results and scratch, lent to one run after the other.
+
+    Runs of different programs reuse it: nothing in it outlives a run.
+    """
+
+    def __init__(self, host: StepHost) -> None:
+        self._host = host
+        self._free: Array | None = None
+
+    @contextmanager
+    def lent(self, size: int) -> Iterator[Array]:
+        """Lend at least ``size`` bytes. A run within a run gets bytes of its own.
+
+        Raises:
+            OutOfMemoryError: there is no room for them.
+        """
+        block, self._free = self._free, None
+        if block is None or len(block) < size:
+            block = None  # freed before the larger one is allocated
+            block = new_bytes(self._host, size, "the results of a step")
+        try:
+            yield block
+        finally:
+            if self._free is None or len(self._free) < len(block):
+                self._free = block
+
+
+def new_bytes(host: StepHost, size: int, what: str) -> Array:
+    """Return ``size`` bytes of the memory of ``host`` for ``what``.
+
+    Raises:
+        OutOfMemoryError: there is no room for them.
+    """
+    try:
+        return host.empty(size)
+    except MemoryError:
+        raise OutOfMemoryError(
+            f"there is no room for {size:,} bytes of {what}.",
+            hint="Use a smaller batch or a smaller network.",
+        ) from None
+
+
+def copied_to(host: StepHost, array: Array, what: str) -> Array:
+    """Return a copy of ``array`` in the memory of ``host``, in C order.
+
+    Raises:
+        OutOfMemoryError: there is no room for it.
+    """
+    copy = new_bytes(host, max(array.nbytes, 1), what)[: array.nbytes].view(array.dtype)
+    copy = copy.reshape(array.shape)
+    np.copyto(copy, array)
+    return copy
+
+
+@cache
+def page_host() -> StepHost | None:
+    """Return the host of a page; None elsewhere, and in browsers without SIMD."""
+    if sys.platform != "emscripten":
+        return None
+    from playgrad.devices._emscripten import can_run
+
+    for relaxed in (True, False):
+        if can_run(_probe(relaxed)):
+            return PageHost(relaxed)
+    return None
+
+
+def _probe(relaxed: bool) -> bytes:
+    """Return a module with the instructions that compiled steps need."""
+    from playgrad.wasm.encoding import I32, V128
+    from playgrad.wasm.values import multiply_add
+
+    module = Module()
+    f = module.procedure([I32])
+    (place,) = f.arguments
+    vector = f.copy(place.load(V128))
+    f.store(place, multiply_add(vector, vector, vector, relaxed))
+    f.fill_bytes(place, 0, 16)
+    return module.encode()
+
+
+_hosts: list[StepHost | None] = []
+
+
+def step_host() -> StepHost | None:
+    """Return what compiles steps here, or None."""
+    return _hosts[-1] if _hosts else page_host()
+
+
+@contextmanager
+def using_step_host(host: StepHost | None) -> Iterator[None]:
+    """Have programs that are loaded within the block compiled for ``host``, or not if None."""
+    _hosts.append(host)
+    try:
+        yield
+    finally:
+        _hosts.pop()

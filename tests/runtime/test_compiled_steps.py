@@ -1,0 +1,342 @@
+"""Steps compiled to WebAssembly, in wasmtime: values, state, errors, stops and memory."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+from unittest import mock
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+import playgrad as pg
+from playgrad import nn
+from playgrad.contract.cases import cases_of, operations
+from playgrad.contract.on_device import check_gradients, check_values
+from playgrad.errors import DataError, OutOfMemoryError
+from playgrad.graph.opdef import OpDef
+from playgrad.graph.tensor import Node
+from playgrad.ops import emitters
+from playgrad.ops.emitters import Emitter, Operand
+from playgrad.runtime import compile_steps, executor, host_program
+from playgrad.runtime.compiled_run import CompiledRun
+from playgrad.runtime.session import Session
+from playgrad.runtime.step_host import using_step_host
+from playgrad.wasm.step import StepCode
+from playgrad.wasm.values import integer
+from tests.compiler.random_programs import Sampled, sampled_programs
+from tests.runtime.test_random_programs import check
+from tests.sweeps import examples, slow
+from tests.wasm.wasmtime_step_host import WasmtimeStepHost
+
+Array = np.ndarray[Any, Any]
+OPERATIONS = operations()
+DIFFERENTIABLE = [op for op in OPERATIONS if any(case.differentiable for case in cases_of(op))]
+
+
+@contextmanager
+def compiling() -> Iterator[WasmtimeStepHost]:
+    """Have every program compiled, at its first run, for a host."""
+    host = WasmtimeStepHost()
+    with (
+        using_step_host(host),
+        mock.patch.object(host_program, "SECONDS_OF_NODE", 0.0),
+        mock.patch.object(executor, "default_threads", lambda: 0),
+    ):
+        yield host
+
+
+@pytest.fixture
+def host() -> Iterator[WasmtimeStepHost]:
+    with compiling() as host:
+        yield host
+
+
+def compiled(session: Session, fetches: Any, feeds: Any = None) -> CompiledRun:
+    """Return the compiled program that has run."""
+    runnable = session.compiled(fetches, feeds)
+    assert runnable is not None and runnable.host_program is not None
+    assert runnable.host_program.compiled is not None
+    return runnable.host_program.compiled
+
+
+@pytest.mark.parametrize("op", OPERATIONS, ids=lambda op: op.name)
+def test_operations_agree_with_the_reference(op: OpDef, host: WasmtimeStepHost) -> None:
+    check_values(op, cases_of(op), "cpu:0")
+
+
+@pytest.mark.parametrize("op", slow(*DIFFERENTIABLE), ids=lambda op: op.name)
+def test_gradients_agree_with_the_reference(op: OpDef, host: WasmtimeStepHost) -> None:
+    check_gradients(op, cases_of(op), "cpu:0")
+
+
+@examples(40, night=1000)
+@given(sampled_programs())
+def test_random_programs(sampled: Sampled) -> None:
+    with compiling(), Session(device="cpu") as session:
+        check(session, sampled)
+
+
+def images() -> tuple[Array, Array]:
+    random = np.random.default_rng(0)
+    labels = random.integers(0, 4, 64).astype(np.int32)
+    x = random.normal(size=(64, 9, 9, 2)).astype(np.float32) + labels[:, None, None, None]
+    return x, labels
+
+
+NETWORKS = {
+    "dense": lambda: [nn.Flatten(), nn.Dense(9, "tanh"), nn.Dropout(0.3), nn.Dense(4)],
+    "images": lambda: [
+        nn.Conv2D(6, 3, padding="same", activation="relu"),
+        nn.BatchNormalization(),
+        nn.MaxPool2D(2),
+        nn.Conv2D(5, 3),
+        nn.GlobalAveragePooling2D(),
+        nn.Dense(4),
+    ],
+    "rows": lambda: [nn.Reshape((9, 18)), nn.LSTM(5), nn.LayerNormalization(), nn.Dense(4)],
+}
+
+
+def losses_of(layers: Sequence[Any], epochs: int = 3) -> tuple[list[float], list[Array], Session]:
+    """Train; return the losses of the epochs, the weights, and the session."""
+    x, y = images()
+    with pg.Graph(seed=5).as_default():
+        model = pg.Sequential(list(layers))
+    loss = nn.SparseCategoricalCrossentropy(from_logits=True)
+    model.compile(optimizer=pg.optim.Adam(0.01), loss=loss, device="cpu")
+    history = model.fit(x, y, batch_size=16, epochs=epochs, verbose=0)
+    weights = model.get_weights()
+    return history.history["loss"], weights, model.session
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_training_is_the_same_as_in_python(name: str, host: WasmtimeStepHost) -> None:
+    with using_step_host(None):
+        expected, weights, _ = losses_of(NETWORKS[name]())
+    losses, trained, _ = losses_of(NETWORKS[name]())
+    np.testing.assert_allclose(losses, expected, 1e-4)
+    for value, other in zip(trained, weights, strict=True):
+        np.testing.assert_allclose(value, other, 1e-2, 1e-4)
+    assert losses[-1] < losses[0] and host.calls > 0
+
+
+def counter() -> tuple[pg.Tensor, pg.Tensor]:
+    w = pg.Variable(np.arange(7, dtype=np.float32), name="w")
+    return w, w.assign_add(pg.ones([7]))
+
+
+def test_many_steps_are_one_call(graph: pg.Graph, host: WasmtimeStepHost) -> None:
+    w, step = counter()
+    with Session(graph, "cpu") as session:
+        session.repeat(step, 3)
+        run = compiled(session, step.node)
+        assert run.repeats and run.step.order.in_place == {"w"}
+        before = host.calls
+        assert session.repeat(step, 1000).steps_done == 1000
+        assert host.calls - before < 500
+        np.testing.assert_array_equal(session.value(w), np.arange(7) + 1003)
+
+
+def test_old_and_new_values_can_be_fetched(graph: pg.Graph, host: WasmtimeStepHost) -> None:
+    w, step = counter()
+    with Session(graph, "cpu") as session:
+        for number in range(3):
+            before, after = session.run([w, step])
+            np.testing.assert_array_equal(before, np.arange(7) + number)
+            np.testing.assert_array_equal(after, np.arange(7) + number + 1)
+            before[:] = after[:] = -1.0  # they belong to the caller
+        np.testing.assert_array_equal(session.value(w), np.arange(7) + 3)
+
+
+def test_values_are_assigned_between_runs(graph: pg.Graph, host: WasmtimeStepHost) -> None:
+    w, step = counter()
+    double = w * 2.0
+    with Session(graph, "cpu") as session:
+        session.run(step)
+        mine = np.full(7, 5.0, np.float32)
+        session.assign({w: mine})
+        session.run(step)
+        np.testing.assert_array_equal(mine, np.full(7, 5.0))
+        kept = session.value(w)
+        np.testing.assert_array_equal(session.run(double), np.full(7, 12.0))
+        session.run(step)
+        np.testing.assert_array_equal(kept, np.full(7, 6.0))
+        np.testing.assert_array_equal(session.run(double), np.full(7, 14.0))
+
+
+def test_infinite_rates_give_what_python_gives(graph: pg.Graph, host: WasmtimeStepHost) -> None:
+    results = []
+    for where in (None, host):
+        with using_step_host(where), pg.Graph().as_default() as fresh:
+            w = pg.Variable(np.array([1.0, -2.0, 0.0], np.float32))
+            loss = pg.reduce_sum(w * w * w)
+            step = w.assign_sub(pg.constant(1e30) * pg.gradients(loss, [w])[0])
+            with Session(fresh, "cpu") as session:
+                losses = [session.run([loss, step])[0] for _ in range(4)]
+                results.append((np.array(losses), session.value(w)))
+    for expected, value in zip(*results, strict=True):
+        np.testing.assert_array_equal(expected, value)
+    assert not np.isfinite(results[0][0]).all()
+
+
+def picked() -> tuple[pg.Tensor, pg.Tensor, pg.Tensor]:
+    """Return a variable that counts down, its step, and what fails once it is negative."""
+    w = pg.Variable(np.int32(2), name="w")
+    return w, w.assign(w - 1), pg.gather(pg.constant(np.eye(3, dtype=np.float32)), w, name="row")
+
+
+def test_an_error_names_its_operation_and_changes_nothing(
+    graph: pg.Graph, host: WasmtimeStepHost
+) -> None:
+    w, step, row = picked()
+    with Session(graph, "cpu") as session:
+        for number in (2, 1, 0):
+            np.testing.assert_array_equal(session.run([row, step])[0], np.eye(3)[number])
+        for _ in range(2):
+            with pytest.raises(DataError, match=r"must lie in \[0, 3\), but there is -1") as caught:
+                session.run([row, step])
+            assert caught.value.op == "row" and caught.value.source is not None
+            assert session.value(w) == -1
+
+
+def test_steps_before_an_error_have_taken_effect(graph: pg.Graph, host: WasmtimeStepHost) -> None:
+    w, step, row = picked()
+    last = pg.Variable(np.zeros(3, np.float32))
+    with Session(graph, "cpu") as session:
+        with pytest.raises(DataError, match="there is -1"):
+            session.repeat([step.node, last.assign(row).node], 50)
+        assert session.value(w) == -1
+        np.testing.assert_array_equal(session.value(last), np.eye(3)[0])
+
+
+def test_python_computes_what_has_no_emitter(graph: pg.Graph, host: WasmtimeStepHost) -> None:
+    kept: list[Array] = []
+
+    def twice(x: Array) -> Array:
+        kept.append(x)
+        return x * 2
+
+    double = pg.register_op("compiled_twice", reference=twice, shape=lambda x: x)
+    w = pg.Variable(np.ones(5, np.float32))
+    step = w.assign(pg.tanh(double(w + 1.0)) + 1.0)
+    expected = np.ones(5, np.float32)
+    with Session(graph, "cpu") as session:
+        for _ in range(3):
+            session.run(step.node)
+            expected = np.tanh((expected + 1) * 2) + 1
+        assert [part.compiled for part in compiled(session, step.node).step.order.parts] == [
+            *(True, False, True)
+        ]
+        np.testing.assert_allclose(session.value(w), expected, 1e-6)
+    # The user's function may keep what it gets: later runs do not change it.
+    assert len({x.tobytes() for x in kept}) == 3
+
+
+def test_a_stop_between_parts_changes_nothing(
+    graph: pg.Graph, host: WasmtimeStepHost, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compile_steps, "LONGEST", 50)
+    w = pg.Variable(np.ones((4, 4), np.float32))
+    x = w * 1.0
+    for _ in range(5):
+        x = x @ w
+    step = w.assign(x)
+    asked: list[int] = []
+    with Session(graph, "cpu") as session:
+        session.initialize()
+        session.stop_check = lambda: bool(asked.append(1)) or len(asked) == 4
+        with pytest.raises(KeyboardInterrupt):
+            session.run(step)
+        session.stop_check = lambda: False
+        np.testing.assert_array_equal(session.value(w), np.ones((4, 4)))
+        session.run(step)
+        assert session.value(w)[0, 0] == 4**5
+
+
+def test_repeated_steps_stop_between_calls(graph: pg.Graph, host: WasmtimeStepHost) -> None:
+    w, step = counter()
+    with Session(graph, "cpu") as session:
+        session.repeat(step, 1)
+        calls = host.calls
+        session.stop_check = lambda: host.calls - calls >= 3
+        done = session.repeat(step, 10**9).steps_done
+        session.stop_check = lambda: False
+        np.testing.assert_array_equal(session.value(w), np.arange(7) + 1 + done)
+
+
+def test_a_trap_names_the_operation(
+    graph: pg.Graph, host: WasmtimeStepHost, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def emit(
+        step: StepCode, node: Node, inputs: Sequence[Operand], outputs: Sequence[Operand]
+    ) -> None:
+        step.f.store(integer(-64), integer(1))
+
+    monkeypatch.setitem(emitters._EMITTERS, "matmul", Emitter(emit, lambda node: True))
+    w = pg.Variable(np.ones((2, 2), np.float32))
+    step = w.assign(pg.matmul(w * 2.0, w, name="wild"))
+    with Session(graph, "cpu") as session:
+        with pytest.raises(Exception, match="out of bounds") as caught:
+            session.run(step)
+        assert any("computing 'wild'" in note for note in caught.value.__notes__)
+        np.testing.assert_array_equal(session.value(w), np.ones((2, 2)))
+
+
+def test_memory_that_cannot_be_had_is_an_error_with_its_size(
+    graph: pg.Graph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(host_program, "SECONDS_OF_NODE", 0.0)
+    w = pg.Variable(np.ones((64, 64), np.float32))
+    step = w.assign(w @ w * 0.5)
+    with using_step_host(WasmtimeStepHost(1 << 16)), Session(graph, "cpu") as session:
+        with pytest.raises(OutOfMemoryError, match=r"no room for [\d,]+ bytes of"):
+            session.run(step)
+        np.testing.assert_array_equal(session.value(w), np.ones((64, 64)))
+
+
+def test_closing_a_session_frees_all_memory_of_the_host(host: WasmtimeStepHost) -> None:
+    for _ in range(2):
+        with pg.Graph().as_default() as graph:
+            w = pg.Variable(np.ones((9, 9), np.float32))
+            x = pg.placeholder("float32", [None, 9])
+            step = w.assign_sub(0.01 * pg.gradients(pg.reduce_mean(pg.tanh(x @ w)), [w])[0])
+            with Session(graph, "cpu") as session:
+                for rows in (3, 8, 3):
+                    for _ in range(100):
+                        session.run(step, {x: np.ones((rows, 9), np.float32)})
+                assert host.allocated > 0
+        del graph, w, x, step, session
+        gc.collect()
+        assert host.allocated == 0
+
+
+def test_runs_take_no_more_memory_than_the_first(graph: pg.Graph, host: WasmtimeStepHost) -> None:
+    w, step = counter()
+    with Session(graph, "cpu") as session:
+        session.run(step)
+        allocated = host.allocated
+        for number in range(500):
+            if number % 50 == 0:
+                session.assign({w: np.zeros(7, np.float32)})
+            session.run([step, w * 1.0][: 1 + number % 2])
+        gc.collect()
+        assert host.allocated <= allocated + 4096
+
+
+def test_a_program_is_compiled_once_that_is_worth_it(
+    graph: pg.Graph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    w, step = counter()
+    host = WasmtimeStepHost()
+    with using_step_host(host), Session(graph, "cpu", threads=1) as session:
+        session.run(step)
+        assert not host.loaded
+        monkeypatch.setattr(host_program, "SECONDS_OF_NODE", 1e-9)
+        for number in range(3):
+            session.run(step.node)  # another program
+            assert len(host.loaded) == min(number, 1)
+        np.testing.assert_array_equal(session.value(w), np.arange(7) + 4)

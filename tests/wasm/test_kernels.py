@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from playgrad.graph.opdef import lookup
+from playgrad.contract.cases import Case, cases, in_float16
+from playgrad.graph.opdef import OpDef, lookup
 from playgrad.ops.emitted import emitter_of
 from tests.sweeps import dice
 from tests.wasm.emitted_node import node_of, run_emitted
@@ -20,10 +21,12 @@ SPECIAL = np.array([np.nan, np.inf, -np.inf, 0.0, -0.0, 1e-45, -3e38, 3e38, 1.0,
 
 def compare(name: str, inputs: list[Array], attrs: Attrs, tolerance: float = 0.0) -> None:
     """Check the kernel of a node against the reference: equal bits without a ``tolerance``."""
-    op = lookup(name)
+    compare_op(lookup(name), inputs, attrs, tolerance)
+
+
+def compare_op(op: OpDef, inputs: list[Array], attrs: Attrs, tolerance: float) -> None:
     node = node_of(op, inputs, attrs)
-    emitter = emitter_of(node)
-    assert emitter is not None, f"{name} is not compiled"
+    assert emitter_of(node) is not None, f"{op.name} is not compiled"
     results = run_emitted(node, inputs)
     with np.errstate(all="ignore"):
         expected = op.reference(inputs, attrs)
@@ -126,6 +129,8 @@ def test_orders_are_stable(length: int, descending: bool) -> None:
 VIEWS: list[tuple[str, list[tuple[int, ...]], Attrs]] = [
     ("transpose", [(33, 65)], {"perm": [1, 0]}),
     ("transpose", [(3, 1, 40, 8)], {"perm": [0, 2, 1, 3]}),
+    ("transpose", [(3, 5, 4, 7)], {"perm": [3, 0, 1, 2]}),
+    ("transpose", [(6, 3, 9)], {"perm": [0, 2, 1]}),
     ("concat", [(5, 100), (5, 3), (5, 0)], {"axis": 1}),
     ("slice", [(40, 90)], {"begin": [3, 10], "size": [30, 70]}),
     ("pad", [(2, 40)], {"padding": [[1, 2], [0, 3]], "value": -1.5}),
@@ -269,3 +274,23 @@ def test_alignments_of_a_batch(labels: int) -> None:
         attrs = {"blank": 5, "zero_infinity": zero_infinity}
         compare("ctc_loss", inputs, attrs, 1e-5)
         compare("ctc_loss_gradient", inputs, attrs, 1e-5)
+
+
+HALVES = [half for case in cases() if case.number < 2 and (half := in_float16(case)) is not None]
+
+
+@pytest.mark.parametrize("case", HALVES, ids=str)
+def test_samples_in_float16(case: Case) -> None:
+    """They are computed in float32; where that is one unit off, so is float16 at most."""
+    inputs, attrs = list(case.sample.inputs), dict(case.sample.attrs)
+    if emitter_of(node_of(case.op, inputs, attrs)) is not None:
+        compare_op(case.op, inputs, attrs, 2.0**-10)
+
+
+def test_most_of_float16_is_compiled() -> None:
+    compiled = {
+        case.op.name
+        for case in HALVES
+        if emitter_of(node_of(case.op, case.sample.inputs, dict(case.sample.attrs))) is not None
+    }
+    assert {"reduce_sum", "argmax", "argsort", "scatter_add", "gather", "mul", "cumsum"} <= compiled

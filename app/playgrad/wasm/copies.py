@@ -10,6 +10,7 @@ from playgrad.wasm.encoding import V128
 from playgrad.wasm.nest import Strides, merged, nest
 from playgrad.wasm.procedure import Procedure
 from playgrad.wasm.scalars import copy_bytes, fill_bytes
+from playgrad.wasm.transposition import copy_transposed, crossing_axis
 from playgrad.wasm.values import StackValue, integer
 
 _LONG = 128
@@ -23,6 +24,10 @@ def copy_view(f: Procedure, sizes: Sequence[int], item: int, source: View, targe
     if prod(sizes) == 0:
         return
     kept, (steps, places) = merged(sizes, [source[1], target[1]])
+    axis = crossing_axis(kept, steps, places) if item == 4 else None
+    if axis is not None:
+        copy_transposed(f, kept, axis, (source[0], steps), (target[0], places))
+        return
     run = 1
     if kept and steps[-1] == places[-1] == item:
         run = kept.pop()

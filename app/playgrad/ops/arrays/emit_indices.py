@@ -50,12 +50,12 @@ def _scatter(reduction: Reduction) -> Write:
     return emit
 
 
-static_kernel("scatter_add", dtypes=COMPUTED, may_fail=True)(_scatter(SUM))
-static_kernel("segment_max", dtypes=COMPUTED, may_fail=True)(_scatter(MAXIMUM))
-static_kernel("segment_min", dtypes=COMPUTED, may_fail=True)(_scatter(MINIMUM))
+static_kernel("scatter_add", dtypes=COMPUTED, widens=True, may_fail=True)(_scatter(SUM))
+static_kernel("segment_max", dtypes=COMPUTED, widens=True, may_fail=True)(_scatter(MAXIMUM))
+static_kernel("segment_min", dtypes=COMPUTED, widens=True, may_fail=True)(_scatter(MINIMUM))
 
 
-@static_kernel("gather_sum", "weighted_gather_sum", may_fail=True)
+@static_kernel("gather_sum", "weighted_gather_sum", widens=True, may_fail=True)
 def _gather_sum(
     code: KernelCode, inputs: Sequence[ArrayPlace], outputs: Sequence[ArrayPlace], attrs: Attrs
 ) -> None:
@@ -93,7 +93,7 @@ def _take_along_axis(
         store(f, x.bits, write, load(x.bits, read + place))
 
 
-@static_kernel("scatter_along_axis", dtypes=COMPUTED, may_fail=True)
+@static_kernel("scatter_along_axis", dtypes=COMPUTED, widens=True, may_fail=True)
 def _scatter_along_axis(
     code: KernelCode, inputs: Sequence[ArrayPlace], outputs: Sequence[ArrayPlace], attrs: Attrs
 ) -> None:
@@ -138,7 +138,7 @@ def _lookup(
         store(f, y.bits, write, load(y.bits, place))
 
 
-@static_kernel("argsort", dtypes=COMPUTED | {"bool"})
+@static_kernel("argsort", dtypes=COMPUTED | {"bool"}, widens=True)
 def _argsort(
     code: KernelCode, inputs: Sequence[ArrayPlace], outputs: Sequence[ArrayPlace], attrs: Attrs
 ) -> None:

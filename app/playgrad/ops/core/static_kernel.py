@@ -12,11 +12,13 @@ from playgrad.graph.opdef import Attrs
 from playgrad.graph.spec import TensorSpec
 from playgrad.graph.tensor import Node
 from playgrad.ops.emitters import Operand, emitter
+from playgrad.ops.expression.simd_elements import loaded, stored
 from playgrad.wasm.encoding import I32
 from playgrad.wasm.kernel import ArrayPlace, KernelCode
 from playgrad.wasm.module import Module
 from playgrad.wasm.procedure import Procedure
 from playgrad.wasm.step import StepCode
+from playgrad.wasm.values import StackValue, integer
 
 Write = Callable[[KernelCode, Sequence[ArrayPlace], Sequence[ArrayPlace], Attrs], None]
 """Writes the code of a node: from its inputs to its outputs."""
@@ -37,6 +39,7 @@ class _Kernel:
 def static_kernel(
     *operations: str,
     dtypes: Collection[str] = FLOAT32,
+    widens: bool = False,
     only_if: Condition = lambda specs, attrs: True,
     in_place: bool = False,
     may_fail: bool = False,
@@ -46,6 +49,7 @@ def static_kernel(
 
     Args:
         dtypes: those of the first input, or of the first output if there are no inputs.
+        widens: whether the kernel also takes float16, as float32 whose results are rounded.
         only_if: whether there is a kernel for these inputs and attributes.
         in_place, may_fail, fallback: as for `playgrad.ops.emitters.emitter`.
     """
@@ -54,7 +58,8 @@ def static_kernel(
         def supports(node: Node) -> bool:
             first = (node.inputs or node.outputs)[0]
             specs = [tensor.spec for tensor in node.inputs]
-            return first.dtype in dtypes and only_if(specs, node.attrs)
+            fits = first.dtype in dtypes or (widens and first.dtype == "float16")
+            return fits and only_if(specs, node.attrs)
 
         def emit(
             step: StepCode, node: Node, inputs: Sequence[Operand], outputs: Sequence[Operand]
@@ -67,7 +72,7 @@ def static_kernel(
                 tuple(sorted((name, repr(value)) for name, value in node.attrs.items())),
                 tuple(a.place == b.place for a, b in pairs) if in_place else (),
             )
-            kernel = step.shared(form, lambda m: _written(step, m, write, form, node.attrs))
+            kernel = step.shared(form, lambda m: _written(step, m, write, form, widens, node.attrs))
             places = [operand.address for operand in (*inputs, *outputs)]
             scratch = step.scratch(kernel.scratch)
             step.f.call(kernel.procedure, *places, scratch, step.failure)
@@ -99,7 +104,9 @@ class _Form:
     overwrites: tuple[bool, ...]
 
 
-def _written(step: StepCode, module: Module, write: Write, form: _Form, attrs: Attrs) -> _Kernel:
+def _written(
+    step: StepCode, module: Module, write: Write, form: _Form, widens: bool, attrs: Attrs
+) -> _Kernel:
     f = module.procedure([I32] * (len(form.inputs) + len(form.outputs) + 2))
     *places, scratch, failure = f.arguments
     arrays = [
@@ -107,5 +114,50 @@ def _written(step: StepCode, module: Module, write: Write, form: _Form, attrs: A
         for place, spec in zip(places, (*form.inputs, *form.outputs), strict=True)
     ]
     code = KernelCode(f, scratch, failure, step.shared, form.overwrites, step.relaxed)
-    write(code, arrays[: len(form.inputs)], arrays[len(form.inputs) :], attrs)
+    inputs, outputs = arrays[: len(form.inputs)], arrays[len(form.inputs) :]
+    if widens and "float16" in (form.inputs[0].dtype, form.outputs[0].dtype):
+        _write_widened(code, write, inputs, outputs, attrs)
+    else:
+        write(code, inputs, outputs, attrs)
     return _Kernel(f, code.scratch_bytes)
+
+
+def _write_widened(
+    code: KernelCode,
+    write: Write,
+    inputs: Sequence[ArrayPlace],
+    outputs: Sequence[ArrayPlace],
+    attrs: Attrs,
+) -> None:
+    """Write a kernel of float32 between conversions from and to float16."""
+    wide_inputs = [_in_float32(code, array) for array in inputs]
+    wide_outputs = [_in_float32(code, array) for array in outputs]
+    for array, other in zip(inputs, wide_inputs, strict=True):
+        if other is not array:
+            _convert(code.f, array, other)
+    write(code, wide_inputs, wide_outputs, attrs)
+    for array, other in zip(outputs, wide_outputs, strict=True):
+        if other is not array:
+            _convert(code.f, other, array)
+
+
+def _in_float32(code: KernelCode, array: ArrayPlace) -> ArrayPlace:
+    """Return room for a float16 array in float32; another array itself."""
+    if array.dtype != "float16":
+        return array
+    place = code.f.copy(code.scratch(4 * array.count))
+    return ArrayPlace(place, array.shape, "float32")
+
+
+def _convert(f: Procedure, source: ArrayPlace, target: ArrayPlace) -> None:
+    whole = source.count - source.count % 4
+
+    def element(number: StackValue, four: bool) -> None:
+        read = source.address + number * source.item
+        value = f.copy(loaded(f, read, source.dtype, four))
+        stored(f, target.address + number * target.item, value, target.dtype, four)
+
+    with f.count(integer(whole), 4) as number:
+        element(number, four=True)
+    with f.count(integer(source.count - whole)) as rest:
+        element(f.copy(rest + whole), four=False)

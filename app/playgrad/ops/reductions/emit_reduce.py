@@ -54,14 +54,14 @@ def _along(reduction: Reduction, mean: bool = False) -> Write:
     return emit
 
 
-static_kernel("reduce_sum", dtypes=COMPUTED)(_along(SUM))
-static_kernel("reduce_mean", dtypes=COMPUTED)(_along(SUM, mean=True))
-static_kernel("reduce_max", dtypes=COMPUTED)(_along(MAXIMUM))
-static_kernel("reduce_min", dtypes=COMPUTED)(_along(MINIMUM))
-static_kernel("reduce_prod", dtypes=COMPUTED)(_along(PRODUCT))
+static_kernel("reduce_sum", dtypes=COMPUTED, widens=True)(_along(SUM))
+static_kernel("reduce_mean", dtypes=COMPUTED, widens=True)(_along(SUM, mean=True))
+static_kernel("reduce_max", dtypes=COMPUTED, widens=True)(_along(MAXIMUM))
+static_kernel("reduce_min", dtypes=COMPUTED, widens=True)(_along(MINIMUM))
+static_kernel("reduce_prod", dtypes=COMPUTED, widens=True)(_along(PRODUCT))
 
 
-@static_kernel("sum_to", dtypes=COMPUTED)
+@static_kernel("sum_to", dtypes=COMPUTED, widens=True)
 def _sum_to(
     code: KernelCode, inputs: Sequence[ArrayPlace], outputs: Sequence[ArrayPlace], attrs: Attrs
 ) -> None:
@@ -109,11 +109,11 @@ def _position(comparison: str) -> Write:
     return emit
 
 
-static_kernel("argmax", dtypes=COMPUTED)(_position("gt"))
-static_kernel("argmin", dtypes=COMPUTED)(_position("lt"))
+static_kernel("argmax", dtypes=COMPUTED, widens=True)(_position("gt"))
+static_kernel("argmin", dtypes=COMPUTED, widens=True)(_position("lt"))
 
 
-@static_kernel("cumsum", dtypes=COMPUTED)
+@static_kernel("cumsum", dtypes=COMPUTED, widens=True)
 def _cumsum(
     code: KernelCode, inputs: Sequence[ArrayPlace], outputs: Sequence[ArrayPlace], attrs: Attrs
 ) -> None:

@@ -1,0 +1,82 @@
+"""The game of the user's program, and the player that has learned it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from playgrad.errors import GraphError
+from playgrad.page.game_board import GameBoard, GameForm, Searches
+from playgrad.page.restored_model import RestoredModel
+from playgrad.page.shown_model import LiveModel
+from playgrad.page.weights_at import weights_at
+from playgrad.training.checkpoints.record import Checkpoint
+
+Rules = tuple[str, int]
+"""The name of a class in ``playgrad.games``, and the columns of its board."""
+
+
+class PlayedGame:
+    """The player that the program has made last, and the board of its game.
+
+    Without one there is a board for rules that the page has read in the program.
+
+    Attributes:
+        player: None before the program has made one.
+    """
+
+    def __init__(self) -> None:
+        self.player: Searches | None = None
+        self._board: GameBoard | None = None
+        self._rules: Rules | None = None
+
+    def begin(self, player: Searches) -> GameForm:
+        """Take the program's player; return its game."""
+        self.player, self._rules = player, None
+        self._board = GameBoard(player.game)
+        return self._board.form()
+
+    def forget(self) -> None:
+        """Forget the player and its board."""
+        self.player = self._board = self._rules = None
+
+    def board(self, rules: Rules | None) -> GameBoard:
+        """Return the board of the player's game, or of ``rules`` if there is no player.
+
+        Raises:
+            GraphError: there is neither.
+            GameError: the game has no board of that size.
+        """
+        if self.player is None and self._rules != rules:
+            self._rules = None
+            self._board = None if rules is None else GameBoard(_game(*rules))
+            self._rules = rules
+        if self._board is None:
+            raise GraphError(
+                "the program has made no player that learns a game.",
+                hint="pg.SelfPlay(game, model) makes one. Press Run first.",
+            )
+        return self._board
+
+    @contextmanager
+    def player_at(
+        self, trained: LiveModel | RestoredModel | None, content: bytes | None
+    ) -> Iterator[Searches | None]:
+        """Give the player, within the block with the weights of a checkpoint.
+
+        Args:
+            trained: the program's model.
+            content: the checkpoint; empty or None for the weights as they are.
+        """
+        if not content or self.player is None or trained is None:
+            yield self.player
+            return
+        with weights_at(trained, Checkpoint.decode(content)) as earlier:
+            yield None if isinstance(earlier, RestoredModel) else self.player
+
+
+def _game(name: str, size: int) -> object:
+    from playgrad import games  # imported for the few programs that play
+
+    game = getattr(games, name)
+    return game(size) if name in ("Othello", "Go") else game()

@@ -78,6 +78,10 @@ class DataError(PlaygradError, ValueError):
     """Data for training, evaluation or prediction cannot be used."""
 
 
+class GameError(PlaygradError, ValueError):
+    """A move breaks the rules of a game, or a search or match was asked for that cannot be."""
+
+
 class ReadError(DataError):
     """A file, or a record in it, cannot be read.
 

@@ -1,25 +1,17 @@
-"""A game as the page shows it: the board after some moves, and what the network thinks of it."""
+"""The board of a game as the page shows it, after any moves."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Protocol, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
-
-from playgrad.errors import GameError
 
 if TYPE_CHECKING:
     from playgrad.games.protocol import Game
 
 MOST_ACTIONS = 2000
 """Moves of a game that the page may ask about; Go on 19 by 19 points rarely takes 400."""
-MOST_SIMULATIONS = 400
-"""Simulations of one search: training waits for it."""
-LEVELS = 3
-"""Levels of the search tree that are shown."""
-REPLIES = 3
-"""Children that are shown of each node below the root; of the root, twice as many."""
 
 
 class GameForm(TypedDict):
@@ -31,32 +23,6 @@ class GameForm(TypedDict):
     actions: list[str]
     at: list[int | None]
     passes: int | None
-
-
-class TreeNodeForm(TypedDict):
-    """A node of the search tree. `path`: the actions from the position on the board; `q`: the
-    expected result for the player who makes the last of them, from -1 to 1."""
-
-    path: list[int]
-    prior: float
-    visits: int
-    q: float
-
-
-class SearchForm(TypedDict):
-    """A search from the position on the board. `prior`, `visits`, `q`: for each action; `value`:
-    the expected result for the player to move, from -1 to 1; `line`: the actions that the search
-    expects; `tree`: the most visited nodes of three levels, depth first.
-
-    With no `simulations`, it is the network's answer alone, and nothing has visits."""
-
-    simulations: int
-    prior: list[float]
-    visits: list[int]
-    q: list[float]
-    value: float
-    line: list[int]
-    tree: list[TreeNodeForm]
 
 
 class PositionForm(TypedDict):
@@ -72,16 +38,6 @@ class PositionForm(TypedDict):
     changed: list[int]
     legal: list[int]
     result: float | None
-
-
-class Searches(Protocol):
-    """The part of `playgrad.games.SelfPlay` that the page asks."""
-
-    @property
-    def game(self) -> Game[Any]: ...
-    @property
-    def model(self) -> Any: ...
-    def search(self, state: Any, simulations: int | None = None) -> Any: ...
 
 
 class GameBoard:
@@ -109,14 +65,22 @@ class GameBoard:
             "passes": game.pass_action,
         }
 
-    def play(self, actions: Sequence[int]) -> Any:
-        """Return the state after ``actions``.
+    @property
+    def actions(self) -> Sequence[int]:
+        """The actions so far."""
+        return self._actions
+
+    @property
+    def state(self) -> Any:
+        """The state after them."""
+        return self._states[-1]
+
+    def play(self, actions: Sequence[int]) -> None:
+        """Set the board to the state after ``actions``.
 
         Raises:
-            GameError: one of them is not legal, or there are too many.
+            GameError: one of them is not legal; the board has those before it.
         """
-        if len(actions) > MOST_ACTIONS:
-            raise GameError(f"a game of {len(actions)} moves is too long: at most {MOST_ACTIONS}.")
         same = 0
         while same < min(len(actions), len(self._actions)):
             if actions[same] != self._actions[same]:
@@ -126,11 +90,10 @@ class GameBoard:
         for action in actions[same:]:
             self._states.append(self.game.play(self._states[-1], action))
             self._actions.append(action)
-        return self._states[-1]
 
     def position(self) -> PositionForm:
-        """Return the position after the actions that `play` got."""
-        state = self._states[-1]
+        """Return the position on the board."""
+        state = self.state
         board = self._cells(state)
         before = self._cells(self._states[-2]) if self._actions else board
         placed = np.flatnonzero((before == 0) & (board != 0))

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 from playgrad.errors import GraphError
-from playgrad.page.game_board import GameBoard, GameForm, Searches
+from playgrad.page.game_board import GameBoard, GameForm
+from playgrad.page.game_search import Searches
 from playgrad.page.restored_model import RestoredModel
 from playgrad.page.shown_model import LiveModel
 from playgrad.page.weights_at import weights_at
 from playgrad.training.checkpoints.record import Checkpoint
+
+if TYPE_CHECKING:
+    from playgrad.games.protocol import Game
 
 Rules = tuple[str, int]
 """The name of a class in ``playgrad.games``, and the columns of its board."""
@@ -75,8 +80,8 @@ class PlayedGame:
             yield None if isinstance(earlier, RestoredModel) else self.player
 
 
-def _game(name: str, size: int) -> object:
+def _game(name: str, size: int) -> Game[Any]:
     from playgrad import games  # imported for the few programs that play
 
-    game = getattr(games, name)
-    return game(size) if name in ("Othello", "Go") else game()
+    made: Game[Any] = getattr(games, name)(*([size] if name in ("Othello", "Go") else []))
+    return made

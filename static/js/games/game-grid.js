@@ -37,9 +37,9 @@ export function GameGrid({ game, board, position, search, pending, player, isOpe
   const cell = (/** @type {number} */ at) => {
     const action = moves.get(at);
     const stone = board[at];
-    const isLegal =
-      action !== undefined && (position?.legal.includes(action) ?? pending === null);
-    const number = search && isLegal ? heatOf(search, action, heat) : null;
+    const click = game.at[at];
+    const isLegal = click !== null && (position?.legal.includes(click) ?? pending === null);
+    const number = search && isLegal && action !== undefined ? heatOf(search, action, heat) : null;
     const isPending = pending !== null && action === pending;
     const owner = isPending ? player + 1 : stone;
     const text = number === null || isPending ? "" : numberOf(search, action, heat);
@@ -50,7 +50,7 @@ export function GameGrid({ game, board, position, search, pending, player, isOpe
       data-open=${isOpen && isLegal ? "" : undefined} data-sign=${text === "" ? undefined : number !== null && number < 0 ? "minus" : "plus"}
       data-edge=${edges(at, rows, columns)} style=${{ "--heat": `${Math.round(70 * strength)}%` }}
       aria-label=${label(game, position, at, owner, text)} aria-disabled=${isOpen && isLegal ? undefined : "true"}
-      onFocus=${() => setFocused(at)} onClick=${() => choose(game.at[at])}
+      onFocus=${() => setFocused(at)} onClick=${() => choose(click)}
       >${owner ? html`<${Stone} look=${lookOf(game)} owner=${owner} />` : html`<span class="play-number">${text}</span>`}</div>`;
   };
 
@@ -93,8 +93,17 @@ export function step(key, from, rows, columns) {
 /** The sides of the board on which a cell lies: its lines end there. @param {number} at @param {number} rows @param {number} columns */
 function edges(at, rows, columns) {
   const [row, column] = [Math.floor(at / columns), at % columns];
-  const sides = { top: row === 0, bottom: row === rows - 1, left: column === 0, right: column === columns - 1 };
-  return Object.entries(sides).flatMap(([side, isThere]) => (isThere ? [side] : [])).join(" ") || undefined;
+  const sides = {
+    top: row === 0,
+    bottom: row === rows - 1,
+    left: column === 0,
+    right: column === columns - 1,
+  };
+  return (
+    Object.entries(sides)
+      .flatMap(([side, isThere]) => (isThere ? [side] : []))
+      .join(" ") || undefined
+  );
 }
 
 /** @param {Search | null} search @param {number | undefined} action @param {import("./match.js").Heat} heat */
@@ -105,7 +114,9 @@ function numberOf(search, action, heat) {
     return hundredths > 0 ? `${hundredths}` : "";
   }
   if (heat === "visits") return search.visits[action] > 0 ? `${search.visits[action]}` : "";
-  return heat === "q" && search.visits[action] > 0 ? signed(search.q[action]).replace("0.", ".") : "";
+  return heat === "q" && search.visits[action] > 0
+    ? signed(search.q[action]).replace("0.", ".")
+    : "";
 }
 
 /** @param {Game} game @param {Position | null} position @param {number} at @param {number} owner @param {string} text */
@@ -116,7 +127,8 @@ function label(game, position, at, owner, text) {
       ? actionName(game, game.at[at])
       : words.place(Math.floor(at / game.columns) + 1, (at % game.columns) + 1);
   const content = owner ? stoneName(game, owner - 1) : words.free;
-  const number = text && words.numbers[/** @type {"policy" | "visits" | "q"} */ (choices.value.heat)](text);
+  const number =
+    text && words.numbers[/** @type {"policy" | "visits" | "q"} */ (choices.value.heat)](text);
   const isLast = at === position?.placed;
   return [`${place}: ${content}`, number, isLast && words.last].filter(Boolean).join(", ");
 }

@@ -25,6 +25,13 @@ export function actionName({ actions, passes }, action) {
   return number ? words.column(number) : actions[action];
 }
 
+/** Why Python has refused a move. @param {GameView} view */
+export function whyNot({ game, refused }) {
+  if (!refused) return "";
+  const [, reason] = / is not legal, (.+)\.$/.exec(refused.why) ?? [];
+  return reason ? t().game.refused(actionName(game, refused.action), reason) : refused.why;
+}
+
 /** The last move and whose turn it is, or how the game ended. @param {GameView} view @param {Match} match @param {boolean} hasNetwork */
 export function standing(view, match, hasNetwork) {
   const { position } = view;

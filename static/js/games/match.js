@@ -5,17 +5,19 @@ import { signal } from "../../vendor/preact.js";
 /**
  * @import { GameView } from "../../engine/messages.js"
  * @typedef {0 | 1} Player the one who began, or the other
- * @typedef {{actions: number[], visitor: Player | null, isHeld: boolean}} Match
- *   `visitor`: whose moves the visitor makes; null if the network makes all; `isHeld`: it waits before the next one
+ * @typedef {{of: string, actions: number[], visitor: Player | null, isHeld: boolean}} Match
+ *   `of`: the game, "" before the first one; `visitor`: whose moves the visitor makes; null if the network makes all; `isHeld`: it waits before the next one
  * @typedef {"policy" | "visits" | "q" | "none"} Heat the numbers in the cells
  */
 
-/** @type {Match} */
-const NEW = { actions: [], visitor: 0, isHeld: false };
+/** @param {string} of @param {Player | null} [visitor] @returns {Match} */
+export const newMatch = (of, visitor = 0) => ({ of, actions: [], visitor, isHeld: false });
 
-export const match = signal(NEW);
+export const match = signal(newMatch(""));
 /** How far the network looks ahead, and what the cells show. */
 export const choices = signal({ simulations: 64, heat: /** @type {Heat} */ ("policy") });
+/** Why the move that was tried last could not be made; "" once another one was. */
+export const refusal = signal("");
 /** The move at which the visitor points in the list. */
 export const pointedAt = signal(/** @type {number | null} */ (null));
 
@@ -23,17 +25,32 @@ export const SIMULATIONS = [0, 16, 64, 256];
 /** @type {Heat[]} */
 export const HEATS = ["policy", "visits", "q", "none"];
 
+/** @param {Partial<Match>} changes */
+function change(changes) {
+  match.value = { ...match.value, ...changes };
+  refusal.value = "";
+}
+
 /** Begin a game. @param {Player | null} visitor null to watch one */
-export const begin = (visitor) => (match.value = { ...NEW, actions: [], visitor });
+export const begin = (visitor) => change({ actions: [], visitor, isHeld: false });
 
 /** Move, unless the game has changed meanwhile. @param {number[]} after the moves before @param {number} action */
 export function move(after, action) {
-  if (match.value.actions !== after) return;
-  match.value = { ...match.value, actions: [...after, action] };
+  if (match.value.actions === after) change({ actions: [...after, action] });
 }
 
 /** Stop the game that is watched before the next move, or continue it. */
-export const hold = () => (match.value = { ...match.value, isHeld: !match.value.isHeld });
+export const hold = () => change({ isHeld: !match.value.isHeld });
+
+/**
+ * Say why a move cannot be made, and take it back if it was.
+ * @param {number[]} actions with that move @param {number[]} legal those before it @param {string} why
+ */
+export function refuse(actions, legal, why) {
+  if (match.value.actions !== actions) return;
+  if (legal.length < actions.length) change({ actions: legal });
+  refusal.value = why;
+}
 
 /**
  * The number of moves that are left after an undo: the visitor is to move again, or in a game that is watched, the one
@@ -51,7 +68,7 @@ export function undo(turns) {
   const left = movesAfterUndo(match.value, turns);
   if (left === null) return;
   const { actions, visitor } = match.value;
-  match.value = { actions: actions.slice(0, left), visitor, isHeld: visitor === null };
+  change({ actions: actions.slice(0, left), isHeld: visitor === null });
 }
 
 /** Whether a view is of these moves. @param {GameView | null} view @param {number[]} actions @returns {view is GameView} */

@@ -7,8 +7,11 @@
 
 const PLAYER = /\bSelfPlay\b/;
 const GAME = /\b(TicTacToe|ConnectFour|Othello|Go)\s*\(\s*(?:size\s*=\s*)?(\d{1,2})?/;
-/** The sizes of boards: the usual one first. @type {Record<string, number[]>} */
-const SIZES = { TicTacToe: [3], ConnectFour: [7], Othello: [6], Go: [5, 9] };
+const UP_TO_19 = Array.from({ length: 18 }, (_, at) => at + 2);
+/** The columns of boards: the usual number first. @type {Record<string, number[]>} */
+const SIZES = { TicTacToe: [3], ConnectFour: [7], Othello: [6, 4, 8], Go: [9, ...UP_TO_19] };
+/** The columns of a board; Go leaves out i. */
+const [LETTERS, GO_LETTERS] = ["abcdefghijklmnopqrstuvwxyz", "abcdefghjklmnopqrstuvwxyz"];
 const NAMES = /** @type {const} */ ({
   TicTacToe: "tic-tac-toe",
   ConnectFour: "Connect Four",
@@ -41,12 +44,14 @@ function formOf(name, rows, columns) {
     const actions = Array.from({ length: columns }, (_, at) => `column ${at + 1}`);
     return { ...base, actions, at: cells.map((cell) => cell % columns), passes: null };
   }
-  const points = cells.map((cell) => `${letter(cell % columns)}${Math.floor(cell / columns) + 1}`);
+  const letters = name === "Go" ? GO_LETTERS : LETTERS;
+  const points = cells.map((cell) => {
+    const row = Math.floor(cell / columns);
+    return `${letters[cell % columns]}${name === "Go" ? rows - row : row + 1}`;
+  });
   const passes = name === "TicTacToe" ? null : cells.length;
   return { ...base, actions: passes === null ? points : [...points, "pass"], at: cells, passes };
 }
-
-const letter = (/** @type {number} */ column) => String.fromCharCode(97 + column);
 
 /** The stones on the board before the first move. @param {Game} form @returns {number[]} */
 export function firstBoard({ name, rows, columns }) {

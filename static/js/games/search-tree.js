@@ -13,7 +13,9 @@ import { pointedAt } from "./match.js";
 export function SearchTree({ game, search, player }) {
   const [unfolded, setUnfolded] = useState(/** @type {ReadonlySet<string>} */ (new Set(["0"])));
   const words = t().game;
-  const rows = placed(search.tree).filter(({ parent }) => parent === "" || isShown(parent, unfolded));
+  const rows = placed(search.tree).filter(
+    ({ parent }) => parent === "" || isShown(parent, unfolded),
+  );
   const most = Math.max(1, ...search.tree.map(({ visits }) => visits));
   function toggle(/** @type {string} */ place) {
     const next = new Set(unfolded);

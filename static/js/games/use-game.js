@@ -5,7 +5,8 @@ import { Asker, QUICK_MS, interval, restAfter } from "../engine/asker.js";
 import { gameView } from "../engine/questions.js";
 import * as store from "../state/store.js";
 import { useProgress } from "../training/use-training.js";
-import { choices, isOf, match } from "./match.js";
+import { whyNot } from "./game-words.js";
+import { choices, isOf, match, refuse } from "./match.js";
 
 /**
  * @import { GameRules, GameView } from "../../engine/messages.js"
@@ -38,11 +39,11 @@ export function useGame(rules) {
         latest.current = { ...latest.current, view: next };
         setView(next);
         setProblem("");
+        if (next.refused) refuse(actions, next.position.actions, whyNot(next));
         if (!isWhole) asker.current?.changed();
       };
       const isTraining = store.runState.value === "running";
-      const rest =
-        isWhole && isTraining ? Math.min(restAfter(next.seconds), LONGEST_REST_MS) : 0;
+      const rest = isWhole && isTraining ? Math.min(restAfter(next.seconds), LONGEST_REST_MS) : 0;
       return { take, interval: isWhole ? interval() : QUICK_MS, rest };
     },
     (why, isCurrent) => {
@@ -54,7 +55,8 @@ export function useGame(rules) {
   // Weights of an earlier visit are loaded only for one who plays.
   const isKnown = () =>
     store.game.value !== null ||
-    (latest.current.rules !== null && (match.value.actions.length > 0 || match.value.visitor !== 0));
+    (latest.current.rules !== null &&
+      (match.value.actions.length > 0 || match.value.visitor !== 0));
   useEffect(() => {
     asker.current?.show(true);
     return () => {
@@ -71,7 +73,16 @@ export function useGame(rules) {
   }, [began, isOfGame, store.game.value]);
   useEffect(
     () => asker.current?.renewed(isKnown()),
-    [actions, visitor, choices.value.simulations, began, isOfGame, store.game.value, store.hasModel.value, store.past.value],
+    [
+      actions,
+      visitor,
+      choices.value.simulations,
+      began,
+      isOfGame,
+      store.game.value,
+      store.hasModel.value,
+      store.past.value,
+    ],
   );
   const changed = () => asker.current?.changed(isKnown());
   useProgress(changed);

@@ -1,7 +1,7 @@
 /** Hooks that keep a game going: the network's moves, and a new game for another program. */
 
 import { useEffect, useRef } from "../../vendor/preact.js";
-import { answer, begin, choices, isOf, match, move } from "./match.js";
+import { answer, choices, isOf, match, move, newMatch } from "./match.js";
 
 /**
  * @import { Game, GameView } from "../../engine/messages.js"
@@ -13,14 +13,12 @@ const [ANSWER_MS, WATCHED_MS] = [350, 900];
 /** The part of the board that moves by chance fill in a game that is watched. */
 const DRAWN = 0.15;
 
-let played = "";
-
 /** Begin anew when the visitor opens a program with another game. @param {Game | null} form */
 export function useNewGame(form) {
   const name = form ? `${form.name} ${form.rows} × ${form.columns}` : "";
   useEffect(() => {
-    if (name && played && name !== played) begin(0);
-    if (name) played = name;
+    const { of } = match.value;
+    if (name && name !== of) match.value = of ? newMatch(name) : { ...match.value, of: name };
   }, [name]);
 }
 
@@ -35,14 +33,17 @@ export function useNetwork(view) {
     if (!isNext) return;
     const sinceLast = performance.now() - last.current;
     const wait = visitor === null ? WATCHED_MS - sinceLast : ANSWER_MS;
-    const timer = setTimeout(() => {
-      const { current } = latest;
-      if (!isOf(current, actions)) return;
-      const { rows, columns } = current.game;
-      const action = answer(current, visitor === null ? DRAWN * rows * columns : 0);
-      last.current = performance.now();
-      if (action !== null) move(actions, action);
-    }, Math.max(0, wait));
+    const timer = setTimeout(
+      () => {
+        const { current } = latest;
+        if (!isOf(current, actions)) return;
+        const { rows, columns } = current.game;
+        const action = answer(current, visitor === null ? DRAWN * rows * columns : 0);
+        last.current = performance.now();
+        if (action !== null) move(actions, action);
+      },
+      Math.max(0, wait),
+    );
     return () => clearTimeout(timer);
   }, [actions, isNext]);
 }

@@ -13,7 +13,12 @@ import { match } from "./match.js";
 export function ValueBar({ game, search, turn, result }) {
   const { visitor } = match.value;
   const of = visitor ?? 0;
-  const value = result === null ? search && (turn === of ? search.value : -search.value) : of === 0 ? result : -result;
+  const value =
+    result === null
+      ? search && (turn === of ? search.value : -search.value)
+      : of === 0
+        ? result
+        : -result;
   const words = t().game;
   const who = visitor === null ? stoneName(game, 0) : null;
   const title = result === null ? words.expects(who) : words.ended(who);
@@ -26,7 +31,10 @@ export function ValueBar({ game, search, turn, result }) {
     </div>
     <p class="play-line" data-testid="play-line"><span>${words.line}</span> ${
       search && search.line.length > 0
-        ? search.line.map((action, at) => html`<span key=${at} class="play-line-move"><span class="play-tree-stone" data-owner=${((turn + at) % 2) + 1}></span>${actionName(game, action)}</span>`)
+        ? search.line.map(
+            (action, at) =>
+              html`<span key=${at} class="play-line-move"><span class="play-tree-stone" data-owner=${((turn + at) % 2) + 1}></span>${actionName(game, action)}</span>`,
+          )
         : "–"
     }</p>
   `;

@@ -1104,11 +1104,13 @@ export const en = {
       visits: (/** @type {string} */ text) => `${text} visits`,
       q: (/** @type {string} */ text) => `Q ${text}`,
     },
+    /** @returns {string} */
     start: (/** @type {boolean} */ isRunning) =>
       isRunning ? "The network is on its way…" : "Your turn. Choose a cell, or begin another game.",
     begins: (/** @type {string} */ stone) => `The network plays both sides; ${stone} begins.`,
     yourTurn: (/** @type {string} */ stone) => `Your turn: you are ${stone}.`,
     mustPass: "You have no other move: pass.",
+    /** @returns {string} */
     thinks: (/** @type {boolean} */ hasNetwork) =>
       hasNetwork ? "The network is choosing its move…" : "The other side moves…",
     moved: (
@@ -1118,16 +1120,17 @@ export const en = {
     ) => `${mover(who, hasNetwork)} played ${place}`,
     passed: (/** @type {string | null} */ who, /** @type {boolean} */ hasNetwork) =>
       `${mover(who, hasNetwork)} passed`,
-    captured: (/** @type {number} */ count) =>
-      ` and captured ${plural(count, "stone")}`,
-    turned: (/** @type {number} */ count) =>
-      ` and turned ${plural(count, "disc")}`,
+    captured: (/** @type {number} */ count) => ` and captured ${plural(count, "stone")}`,
+    turned: (/** @type {number} */ count) => ` and turned ${plural(count, "disc")}`,
     stop: ". ",
     youWon: "You have won.",
+    /** @returns {string} */
     itWon: (/** @type {boolean} */ hasNetwork) =>
       hasNetwork ? "The network has won." : "You have lost to random moves.",
     won: (/** @type {string} */ stone) => `${capitalized(stone)} has won.`,
     draw: "A draw.",
+    refused: (/** @type {string} */ move, /** @type {string} */ reason) =>
+      `You cannot play ${move}: ${reason}.`,
     isOver: "The game has ended: begin a new one, or undo.",
     isWatching: "The network plays both sides. Begin a new game to move yourself.",
     wait: "It is not your turn yet.",
@@ -1140,12 +1143,11 @@ export const en = {
     doPass: "Pass",
     hold: "Pause",
     goOn: "Continue",
-    count: (/** @type {number} */ moves) => plural(moves, "move"),
-    simulations: "Looks ahead",
     looks: (/** @type {number} */ simulations) =>
-      simulations === 0 ? "not at all" : `${simulations} simulations`,
-    cells: "Cells show",
-    heats: { policy: "policy", visits: "visits", q: "Q", none: "nothing" },
+      simulations === 0 ? "no search" : `search ${simulations}`,
+    heats: { policy: "policy", visits: "visits", q: "Q" },
+    shows: (/** @type {"policy" | "visits" | "q" | "none"} */ heat) =>
+      ({ policy: "show policy", visits: "show visits", q: "show Q", none: "show no hints" })[heat],
     move: "Move",
     tree: "The moves that the search has visited most, with the replies to them",
     replies: (/** @type {string} */ move) => `Replies to ${move}`,
@@ -1163,8 +1165,9 @@ export const en = {
       watch: "Watch a game that the network plays against itself",
       undo: "Take back your last move and the answer to it",
       pass: "Make no move",
-      simulations: "How many simulations of its tree search the network makes for a move",
-      cells: "The numbers in the free cells",
+      simulations:
+        "How far the network looks ahead: the simulations of its tree search for each move",
+      cells: "The numbers in the free cells: what the network thinks of a move there",
     },
   },
   digits: {

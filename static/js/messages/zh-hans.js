@@ -2,7 +2,7 @@
 
 import { translated } from "../gallery/program-translation.js";
 import { count } from "../words/thousands.js";
-import { ARRIVALS, ENGINE, ERRORS } from "./zh-hans-engine.js";
+import { ARRIVALS, ENGINE, ERRORS, GAME_RULES } from "./zh-hans-engine.js";
 import { EXAMPLES, TEXTS } from "./zh-hans-examples.js";
 import { BRIDGE, LAB, titled } from "./zh-hans-library.js";
 
@@ -13,13 +13,13 @@ const lines = (ranges) =>
 /** @param {string[]} names */
 const quoted = (names) => names.map((name) => `“${name}”`).join("、");
 
-/** @type {import("./en.js").Messages} */
 /** 谁走了这一步。 @param {string | null} who @param {boolean} hasNetwork */
 function mover(who, hasNetwork) {
   if (who === null) return "你";
   return who === "" ? (hasNetwork ? "网络" : "对方") : who;
 }
 
+/** @type {import("./en.js").Messages} */
 export const zhHans = {
   header: {
     example: "示例",
@@ -867,6 +867,7 @@ export const zhHans = {
     itWon: (hasNetwork) => (hasNetwork ? "网络赢了。" : "你输给了随机落子。"),
     won: (stone) => `${stone}赢了。`,
     draw: "平局。",
+    refused: (move, reason) => `不能走 ${move}：${GAME_RULES[reason] ?? reason}。`,
     isOver: "这一局已经结束：请另开一局，或者悔棋。",
     isWatching: "现在由网络自己对弈。要自己落子，请另开一局。",
     wait: "还没有轮到你。",
@@ -879,18 +880,18 @@ export const zhHans = {
     doPass: "停一手",
     hold: "暂停",
     goOn: "继续",
-    count: (moves) => `${moves} 手`,
-    simulations: "向前搜索",
-    looks: (simulations) => (simulations === 0 ? "不搜索" : `${simulations} 次模拟`),
-    cells: "格子显示",
-    heats: { policy: "策略", visits: "访问", q: "Q", none: "无" },
+    looks: (simulations) => (simulations === 0 ? "不搜索" : `搜索 ${simulations}`),
+    heats: { policy: "策略", visits: "访问", q: "Q" },
+    shows: (heat) =>
+      ({ policy: "显示策略", visits: "显示访问次数", q: "显示 Q", none: "不显示提示" })[heat],
     move: "落子",
     tree: "搜索访问最多的落子，以及对它们的应手",
     replies: (move) => `对 ${move} 的应手`,
     expects: (who) => `预计${who ?? "你"}的结果`,
     ended: (who) => `${who ?? "你"}的结果`,
     line: "预计的走法",
-    before: "程序运行之前，对方随机落子。按“运行”，网络就会通过自我对弈来学习，你随时可以与它对弈。",
+    before:
+      "程序运行之前，对方随机落子。按“运行”，网络就会通过自我对弈来学习，你随时可以与它对弈。",
     about: {
       policy: "搜索之前，网络给这一手的概率，以百分数表示",
       visits: "搜索中有多少次模拟从这一手开始",
@@ -899,8 +900,8 @@ export const zhHans = {
       watch: "观看网络与自己下一局",
       undo: "收回你的最后一手，以及对它的应手",
       pass: "不落子",
-      simulations: "网络每走一手，在树搜索中做多少次模拟",
-      cells: "空格子里的数字",
+      simulations: "网络向前看多远：每走一手在树搜索中做多少次模拟",
+      cells: "空格子里的数字：网络对在那里落子的看法",
     },
   },
   digits: {

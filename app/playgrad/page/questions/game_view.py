@@ -5,18 +5,10 @@ from __future__ import annotations
 import time
 from typing import Literal, NotRequired, TypedDict
 
-from playgrad.errors import GraphError
-from playgrad.page.game_board import (
-    MOST_SIMULATIONS,
-    GameBoard,
-    GameForm,
-    PositionForm,
-    SearchForm,
-    known_game,
-)
+from playgrad.errors import GameError, GraphError
+from playgrad.page.game_board import MOST_ACTIONS, GameForm, PositionForm
+from playgrad.page.game_search import MOST_SIMULATIONS, SearchForm, searched
 from playgrad.page.question import question
-from playgrad.page.restored_model import RestoredModel
-from playgrad.page.shown_model import LiveModel
 from playgrad.page.workspace import Workspace
 
 
@@ -36,11 +28,20 @@ class GameQuestion(TypedDict):
     rules: NotRequired[GameRules | None]
 
 
+class RefusedAction(TypedDict):
+    """`why`: the rule that it breaks, in a sentence."""
+
+    action: int
+    why: str
+
+
 class GameView(TypedDict):
-    """`search`: null once the game has ended, or without a network."""
+    """`refused`: the first action that breaks the rules: the position is that before it; `search`:
+    null once the game has ended, without a network, or after an action that was refused."""
 
     game: GameForm
     position: PositionForm
+    refused: RefusedAction | None
     search: SearchForm | None
     seconds: float
 
@@ -54,26 +55,35 @@ def game_view(
     A search changes nothing: not the weights, nor the random numbers of the training.
 
     Raises:
-        GameError: an action is not legal.
+        GameError: the network does not fit the game, or there are too many actions.
         GraphError: the program has no game, or too many simulations were asked for.
     """
     began = time.perf_counter()
-    simulations = request["simulations"]
+    actions, simulations = request["actions"], request["simulations"]
+    if len(actions) > MOST_ACTIONS:
+        raise GameError(f"a game of {len(actions)} moves is too long: at most {MOST_ACTIONS}.")
     if simulations > MOST_SIMULATIONS:
         raise GraphError(
             f"{simulations} simulations are too many: training would wait for them.",
             hint=f"Ask for at most {MOST_SIMULATIONS}.",
         )
     rules = request.get("rules")
-    board = workspace.board_of(None if rules is None else (rules["name"], rules["size"]))
-    state = board.play(request["actions"])
+    played = workspace.game
+    board = played.board(None if rules is None else (rules["name"], rules["size"]))
+    refused: RefusedAction | None = None
+    try:
+        board.play(actions)
+    except GameError as error:  # the board has what was legal
+        refused = {"action": actions[len(board.actions)], "why": error.message}
     search = None
-    if board.game.result(state) is None:
-        with workspace.player_at(board.game, checkpoint) as player:
-            search = None if player is None else searched(player, state, simulations)
+    if refused is None and board.game.result(board.state) is None:
+        with played.player_at(workspace.model, checkpoint) as player:
+            if player is not None:
+                search = searched(board.game, player.model, board.state, simulations)
     return {
         "game": board.form(),
         "position": board.position(),
+        "refused": refused,
         "search": search,
         "seconds": time.perf_counter() - began,
     }

@@ -36,6 +36,7 @@ from playgrad.errors import (
     DeviceLostError,
     DTypeError,
     FeedError,
+    GameError,
     GraphError,
     KernelError,
     NonFiniteError,
@@ -98,29 +99,34 @@ def _formats() -> Formats:
 provide_formats(_formats)
 
 if TYPE_CHECKING:
+    from playgrad import games
     from playgrad.compression.cluster import cluster
     from playgrad.compression.distiller import Distiller
     from playgrad.compression.prune import PolynomialSparsity, prune
     from playgrad.compression.quantization_aware import quantization_aware
     from playgrad.compression.quantize import quantize
+    from playgrad.games.self_play import SelfPlay
 else:
     # pg.cluster is a function. A package that has been imported once does not take its name again.
     del cluster
-    _COMPRESSION = {
-        "Distiller": "distiller",
-        "PolynomialSparsity": "prune",
-        "cluster": "cluster",
-        "prune": "prune",
-        "quantization_aware": "quantization_aware",
-        "quantize": "quantize",
+    _LATER = {
+        "Distiller": "compression.distiller",
+        "PolynomialSparsity": "compression.prune",
+        "SelfPlay": "games.self_play",
+        "cluster": "compression.cluster",
+        "prune": "compression.prune",
+        "quantization_aware": "compression.quantization_aware",
+        "quantize": "compression.quantize",
     }
 
     def __getattr__(name: str) -> Any:
-        """Import what makes networks smaller when it is first used: most pages never do."""
-        if name not in _COMPRESSION:
+        """Import what makes networks smaller, or games, when first used: most pages never do."""
+        if name == "games":
+            return import_module("playgrad.games")
+        if name not in _LATER:
             text = f"module 'playgrad' has no attribute {name!r}"
             raise AttributeError(text, name=name, obj=sys.modules[__name__])
-        value = getattr(import_module(f"playgrad.compression.{_COMPRESSION[name]}"), name)
+        value = getattr(import_module(f"playgrad.{_LATER[name]}"), name)
         globals()[name] = value
         return value
 
@@ -138,6 +144,7 @@ __all__ = [
     "FeedError",
     "GradientTape",
     "Graph",
+    "GameError",
     "GraphError",
     "Halving",
     "Input",
@@ -154,6 +161,7 @@ __all__ = [
     "Ray",
     "ReadError",
     "Sample",
+    "SelfPlay",
     "SequenceLengthError",
     "Sequential",
     "Session",
@@ -172,6 +180,7 @@ __all__ = [
     "eager",
     "expr",
     "function",
+    "games",
     "generate",
     "get_default_graph",
     "gradients",

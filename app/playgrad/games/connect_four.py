@@ -72,7 +72,7 @@ class ConnectFour(BitGame[ConnectFourState]):
 
     def legal_all(self, states: Sequence[ConnectFourState]) -> Array:
         points = self.points([self.legal_board(state) for state in states])
-        columns: Array = points.any(axis=1)
+        columns: Array = points.max(axis=1).astype(bool)
         return columns
 
     def play(self, state: ConnectFourState, action: int) -> ConnectFourState:

@@ -1,0 +1,74 @@
+"""Generations as the epochs of a training: games before each, a match after some."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from playgrad.games.ratings import Rating
+from playgrad.training.callbacks import Callback, Logs
+from playgrad.training.chunk_loop import Watch
+
+
+class Learner(Protocol):
+    """The part of `SelfPlay` that a training needs."""
+
+    watch: Watch | None
+
+    def play_generation(self) -> None: ...
+
+    def end_generation(self) -> None: ...
+
+    def play_match(self, step: int) -> Rating | None: ...
+
+    def state(self) -> dict[str, Any]: ...
+
+    def take_state(self, state: Mapping[str, Any]) -> None: ...
+
+
+class Generations(Callback):
+    """Lets a `SelfPlay` play its games and matches between the epochs of its model's training.
+
+    Args:
+        seconds: no epoch begins after this time; None for no limit.
+    """
+
+    def __init__(self, learner: Learner, seconds: float | None) -> None:
+        self.learner = learner
+        self.seconds = seconds
+        self._started = time.monotonic()
+        self._step = 0
+
+    def on_train_begin(self, logs: Logs) -> None:
+        self.learner.watch = self.model.training_loop.watch  # type: ignore[attr-defined]
+
+    def on_epoch_begin(self, epoch: int, logs: Logs) -> None:
+        self._play_match({})  # one that a stop or a checkpoint has interrupted
+        self.learner.play_generation()
+
+    def on_steps_end(self, step: int, logs: Logs) -> None:
+        self._step = step
+
+    def on_epoch_end(self, epoch: int, logs: Logs) -> None:
+        self.learner.end_generation()
+        self._play_match(logs)
+        if self.seconds is not None and time.monotonic() - self._started > self.seconds:
+            self.model.stop_training = True
+
+    def on_train_end(self, logs: Logs) -> None:
+        self.learner.watch = None
+
+    def on_train_interrupted(self, error: BaseException) -> None:
+        self.learner.watch = None
+
+    def _play_match(self, logs: Logs) -> None:
+        rating = self.learner.play_match(self._step)
+        if rating is not None:
+            logs["elo"] = rating.elo
+
+    def get_state(self) -> dict[str, Any]:
+        return self.learner.state()
+
+    def set_state(self, state: Mapping[str, Any]) -> None:
+        self.learner.take_state(state)

@@ -1,0 +1,179 @@
+"""Monte-Carlo tree search with a network (PUCT), for many positions at once.
+
+Silver et al., "A general reinforcement learning algorithm that masters chess, shogi, and Go through
+self-play", Science 362 (2018). A walk goes down a tree of moves, to those with good results so far
+and those that the network's policy suggests; the position at its end is evaluated by the network,
+and the value counts for all moves on the way. The trees of many games grow in step, so that the
+network evaluates their new positions in one run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from playgrad.errors import GameError
+from playgrad.games.arguments import whole_number
+from playgrad.games.evaluator import Evaluate
+from playgrad.games.protocol import Game, State
+from playgrad.games.tree import Trees, masked_priors
+
+Array = np.ndarray[Any, Any]
+EXPLORATION = 1.5
+"""The weight of the policy against results in PUCT."""
+MOST_SIMULATIONS = 10_000
+MOST_BYTES = 1 << 30
+"""The most memory of the trees of one search."""
+
+
+@dataclass(frozen=True, eq=False)
+class SearchResult:
+    """What a search has learned of a position.
+
+    Attributes:
+        prior: float32 (actions,), the network's policy; 0 where not legal.
+        visits: int (actions,), the walks through each action, which sum to the simulations.
+        q: float32 (actions,), the mean result of each action for the player to move, from -1 to 1;
+            NaN for actions without a visit.
+        value: the mean result for the player to move.
+        line: the moves that both players visited most.
+    """
+
+    prior: Array
+    visits: Array
+    q: Array
+    value: float
+    line: list[int]
+
+    @property
+    def best(self) -> int:
+        """The action with the most visits; of several, that with the best result."""
+        order = np.lexsort((self.prior, np.nan_to_num(self.q, nan=-2.0), self.visits))
+        return int(order[-1])
+
+
+@dataclass(frozen=True)
+class RootNoise:
+    """Noise on the priors of roots, which makes games differ.
+
+    Attributes:
+        share: of the priors that is replaced.
+        concentration: the sum of the parameters of the Dirichlet distribution, which the legal
+            actions divide equally.
+        randoms: a generator for each root.
+    """
+
+    share: float
+    concentration: float
+    randoms: Sequence[np.random.Generator]
+
+    def on(self, priors: Array) -> Array:
+        """Return priors (roots, actions) with noise."""
+        noisy = priors.copy()
+        for row, random in zip(noisy, self.randoms, strict=True):
+            legal = np.flatnonzero(np.isfinite(row))
+            noise = random.dirichlet(np.full(len(legal), self.concentration / len(legal)))
+            row[legal] = (1 - self.share) * row[legal] + self.share * noise
+        return noisy
+
+
+def search(
+    game: Game[Any],
+    roots: Sequence[State],
+    evaluate: Evaluate,
+    simulations: int,
+    exploration: float = EXPLORATION,
+    noise: RootNoise | None = None,
+    attend: Callable[[], None] = lambda: None,
+) -> list[SearchResult]:
+    """Search from each of ``roots``, as if it were alone.
+
+    Args:
+        evaluate: evaluates planes.
+        simulations: the walks from each root.
+        exploration: the weight of the policy against results.
+        noise: noise on the priors of the roots.
+        attend: is called before each evaluation; what it raises ends the search.
+
+    Raises:
+        GameError: a game has ended, or the trees would be too large.
+    """
+    simulations = whole_number("simulations", simulations, 1, MOST_SIMULATIONS)
+    if not roots:
+        return []
+    if any(game.result(root) is not None for root in roots):
+        raise GameError(f"a game of {game.name} has ended: there is no move to search for.")
+    nodes = simulations + 1
+    if len(roots) * nodes * game.actions * 16 > MOST_BYTES:
+        raise GameError(
+            f"{len(roots)} trees of {nodes} nodes with {game.actions} actions take more than "
+            f"{MOST_BYTES >> 20} MiB.",
+            hint="Use fewer simulations, or fewer games at once.",
+        )
+    trees = Trees(len(roots), nodes, game.actions, exploration)
+    states: list[list[State]] = [[root] for root in roots]
+    trees.players[:, 0] = [root.player for root in roots]
+    attend()
+    priors, values = _evaluated(game, roots, evaluate)
+    everything, first = np.arange(len(roots)), np.zeros(len(roots), np.int64)
+    trees.expand(everything, first, priors if noise is None else noise.on(priors))
+    for _ in range(simulations):
+        attend()
+        _simulate(game, trees, states, evaluate)
+    return [_result(trees, tree, priors[tree], values[tree]) for tree in range(len(roots))]
+
+
+def _evaluated(game: Game[Any], states: Sequence[State], evaluate: Evaluate) -> tuple[Array, Array]:
+    """Return the priors (states, actions) and the values (states,) of states."""
+    scores, values = evaluate(game.encode_all(states))
+    if not (np.isfinite(scores).all() and np.isfinite(values).all()):
+        raise GameError(
+            f"the network's outputs for a position of {game.name} are not finite.",
+            hint="Its training may have diverged: lower the learning rate, and begin anew.",
+        )
+    return masked_priors(scores, game.legal_all(states)), values
+
+
+def _simulate(game: Game[Any], trees: Trees, states: list[list[State]], evaluate: Evaluate) -> None:
+    """Add one walk to every tree."""
+    path, leaves, results = trees.walk()
+    new_trees, new_nodes, new_states = [], [], []
+    for leaf in leaves:
+        state = game.play(states[leaf.tree][leaf.parent], leaf.action)
+        states[leaf.tree].append(state)
+        result = game.result(state)
+        node = trees.add(leaf, state.player, result)
+        if result is None:
+            new_trees.append(leaf.tree)
+            new_nodes.append(node)
+            new_states.append(state)
+        else:
+            results[leaf.tree] = result
+    if new_states:
+        at, nodes = np.array(new_trees), np.array(new_nodes)
+        priors, values = _evaluated(game, new_states, evaluate)
+        trees.expand(at, nodes, priors)
+        results[at] = values * (1 - 2 * trees.players[at, nodes])
+    trees.count(path, results)
+
+
+def _result(trees: Trees, tree: int, prior: Array, value: float) -> SearchResult:
+    visits, totals = trees.visits[tree, 0], trees.totals[tree, 0]
+    with np.errstate(invalid="ignore"):
+        q = np.where(visits > 0, totals / visits, np.nan)
+    line, node = [], 0
+    while node >= 0 and trees.visits[tree, node].any():
+        action = int(trees.visits[tree, node].argmax())
+        line.append(action)
+        node = int(trees.children[tree, node, action])
+    count = float(visits.sum())
+    return SearchResult(
+        prior=np.where(np.isfinite(prior), prior, 0).astype(np.float32),
+        visits=visits.astype(np.int64),
+        q=q.astype(np.float32),
+        value=float((totals.sum() + value) / (count + 1)),
+        line=line,
+    )

@@ -159,8 +159,8 @@ export type Game = {name: string, rows: number, columns: number, actions: string
 export type GameQuestion = {actions: number[], simulations: number, rules?: GameRules | null};
 /** One of playgrad's games; `size`: its columns. */
 export type GameRules = {name: "TicTacToe" | "ConnectFour" | "Othello" | "Go", size: number};
-/** `search`: null once the game has ended, or without a network. */
-export type GameView = {game: Game, position: Position, search: Search | null, seconds: number};
+/** `refused`: the first action that breaks the rules: the position is that before it; `search`: null once the game has ended, without a network, or after an action that was refused. */
+export type GameView = {game: Game, position: Position, refused: RefusedAction | null, search: Search | null, seconds: number};
 export type Graph = {name: string, nodes: GraphNode[], edges: GraphEdge[]};
 export type GraphEdge = {from: string, to: string, output: number, control: boolean};
 export type GraphNode = {name: string, op: string, scope: string, phase: NodePhase, device: string | null, shape: (number | null)[] | null, dtype: string | null, line: number | null, attrs: Record<string, string>};
@@ -299,6 +299,8 @@ export type ProjectionQuestion = {known: number, layer: string, dimensions: numb
 export type ProjectionView = NoSampleView | ProjectedSamples;
 export type PromptQuestion = {code: string};
 export type RankedToken = {token: string, chance: number, rank: number};
+/** `why`: the rule that it breaks, in a sentence. */
+export type RefusedAction = {action: number, why: string};
 export type RestoreQuestion = {payload?: Uint8Array};
 export type RestoredWeights = {names: string[]};
 export type RowData = {truth: Uint8Array, tested: boolean, total: number};
@@ -323,7 +325,7 @@ export type SampleRows = {columns: number, all: number, values: Uint8Array};
 export type SamplesQuestion = {known: number};
 export type SamplesView = NoSampleView | ManySamples;
 export type Scale = "softmax" | "probabilities" | "scores" | "sigmoid" | "probability" | "margin" | "linear";
-/** A search from the position on the board. `prior`, `visits`, `q`: for each action; `value`: the expected result for the player to move, from -1 to 1; `line`: the actions that the search expects; `tree`: the most visited nodes of three levels, depth first. With no `simulations`, it is the network's answer alone, and nothing has visits. */
+/** `prior`, `visits`, `q`: for each action, the mean result being 0 without visits; `value`: the expected result for the player to move, from -1 to 1; `line`: the actions that the search expects; `tree`: the most visited nodes of three levels, depth first. With 0 `simulations` it is the network's answer alone, and nothing has visits. */
 export type Search = {simulations: number, prior: number[], visits: number[], q: number[], value: number, line: number[], tree: TreeNode[]};
 /** A setting was changed while training, after `step` steps of the fit. */
 export type SettingChange = {step: number, name: string, before: number, after: number};
@@ -376,7 +378,7 @@ export type Timeline = {steps: number, seconds: number, bubble: number, communic
 export type TraceEvent = {name: string, device: string, start: number, end: number, kind: string, bytes: number};
 export type TracedStep = {steps: number, timeline: Timeline, events: TraceEvent[], bubble_formula: number | null, memory: Record<string, number>, seconds: number};
 export type Travel = {name: string | null, ratio: number | null};
-/** A node of the search tree. `path`: the actions from the position on the board; `q`: the expected result for the player who makes the last of them, from -1 to 1. */
+/** A node of the search tree. `path`: the actions that lead there; `q`: the mean result for the player who makes the last of them, from -1 to 1. */
 export type TreeNode = {path: number[], prior: number, visits: number, q: number};
 /** What a trial tells the sweep, as JSON: at a milestone, where it waits for a verdict, or at its end, with the weights of its model. */
 export type TrialMessage = {message: string, is_last: boolean, weights?: Uint8Array};

@@ -8,6 +8,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from playgrad.games.protocol import Game
+    from playgrad.games.search import SearchResult
     from playgrad.networks.network import Network
 
 Array = np.ndarray[Any, Any]
@@ -58,12 +59,13 @@ def searched(game: Game[Any], network: Network, state: Any, simulations: int) ->
         GameError: the network does not fit the game, or its outputs are not finite.
     """
     from playgrad.games.evaluator import NetworkEvaluator
-    from playgrad.games.search import search
+    from playgrad.games.search import evaluated, search
 
-    evaluator = NetworkEvaluator(game, network, 1)
+    evaluate = NetworkEvaluator(game, network, 1)
     if simulations == 0:
-        return _unsearched(game, evaluator, state)
-    (result,) = search(game, [state], evaluator, simulations)
+        (prior,), (value,) = evaluated(game, [state], evaluate)
+        return _unsearched(np.where(np.isfinite(prior), prior, 0), float(value))
+    (result,) = search(game, [state], evaluate, simulations)
     return {
         "simulations": simulations,
         "prior": _numbers(result.prior),
@@ -75,9 +77,17 @@ def searched(game: Game[Any], network: Network, state: Any, simulations: int) ->
     }
 
 
-def _unsearched(game: Game[Any], network: Network, state: Any) -> SearchForm:
-    """Return the network's answer for ``state``, without a search."""
-    from playgrad.games.search import answered
+def _unsearched(prior: Array, value: float) -> SearchForm:
+    """Return the answer of a network, without a search."""
+    return {
+        "simulations": 0,
+        "prior": _numbers(prior),
+        "visits": [0] * len(prior),
+        "q": [0.0] * len(prior),
+        "value": value,
+        "line": [],
+        "tree": [],
+    }
 
 
 def _tree(result: SearchResult, path: list[int]) -> list[TreeNodeForm]:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from playgrad.errors import GraphError
 from playgrad.page.game_board import GameBoard, GameForm
-from playgrad.page.game_search import Searches
 from playgrad.page.restored_model import RestoredModel
 from playgrad.page.shown_model import LiveModel
 from playgrad.page.weights_at import weights_at
@@ -21,6 +20,15 @@ Rules = tuple[str, int]
 """The name of a class in ``playgrad.games``, and the columns of its board."""
 
 
+class LearnedPlayer(Protocol):
+    """The part of `playgrad.games.SelfPlay` that the page needs."""
+
+    @property
+    def game(self) -> Game[Any]: ...
+    @property
+    def model(self) -> Any: ...
+
+
 class PlayedGame:
     """The player that the program has made last, and the board of its game.
 
@@ -31,11 +39,11 @@ class PlayedGame:
     """
 
     def __init__(self) -> None:
-        self.player: Searches | None = None
+        self.player: LearnedPlayer | None = None
         self._board: GameBoard | None = None
         self._rules: Rules | None = None
 
-    def begin(self, player: Searches) -> GameForm:
+    def begin(self, player: LearnedPlayer) -> GameForm:
         """Take the program's player; return its game."""
         self.player, self._rules = player, None
         self._board = GameBoard(player.game)
@@ -66,7 +74,7 @@ class PlayedGame:
     @contextmanager
     def player_at(
         self, trained: LiveModel | RestoredModel | None, content: bytes | None
-    ) -> Iterator[Searches | None]:
+    ) -> Iterator[LearnedPlayer | None]:
         """Give the player, within the block with the weights of a checkpoint.
 
         Args:

@@ -15,6 +15,7 @@ from playgrad.training.checkpoints.record import Checkpoint
 
 if TYPE_CHECKING:
     from playgrad.games.protocol import Game
+    from playgrad.networks.network import Network
 
 Rules = tuple[str, int]
 """The name of a class in ``playgrad.games``, and the columns of its board."""
@@ -72,20 +73,41 @@ class PlayedGame:
         return self._board
 
     @contextmanager
-    def player_at(
+    def network_at(
         self, trained: LiveModel | RestoredModel | None, content: bytes | None
-    ) -> Iterator[LearnedPlayer | None]:
-        """Give the player, within the block with the weights of a checkpoint.
+    ) -> Iterator[Network | None]:
+        """Give the player's network, within the block with the weights of a checkpoint.
 
         Args:
-            trained: the program's model.
+            trained: the model that the program has trained, or one that was restored and stands in
+                for it until the program runs.
             content: the checkpoint; empty or None for the weights as they are.
+
+        Yields:
+            None if there is no network.
         """
-        if not content or self.player is None or trained is None:
-            yield self.player
-            return
-        with weights_at(trained, Checkpoint.decode(content)) as earlier:
-            yield None if isinstance(earlier, RestoredModel) else self.player
+        if self.player is None:
+            yield _rebuilt(trained, content) if isinstance(trained, RestoredModel) else None
+        elif content and trained is not None and trained is self.player.model:
+            with weights_at(trained, Checkpoint.decode(content)) as earlier:
+                if isinstance(earlier, RestoredModel):
+                    yield _rebuilt(earlier, None)
+                else:
+                    yield self.player.model
+        else:
+            yield self.player.model
+
+
+def _rebuilt(restored: RestoredModel, content: bytes | None) -> Network:
+    """Return a network with the layers and weights of a restored model, or of a checkpoint.
+
+    Raises:
+        CheckpointError: the checkpoint does not describe its layers.
+    """
+    model = restored if not content else RestoredModel(Checkpoint.decode(content))
+    network = model.rebuilt()
+    network.set_weights(model.named_weights())
+    return network
 
 
 def _game(name: str, size: int) -> Game[Any]:

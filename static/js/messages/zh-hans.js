@@ -855,7 +855,7 @@ export const zhHans = {
     },
     start: (isRunning) => (isRunning ? "网络即将就绪…" : "轮到你了。选择一个格子，或者另开一局。"),
     begins: (stone) => `网络自己对弈，${stone}先走。`,
-    yourTurn: (stone) => `轮到你了，你执 ${stone}。`,
+    yourTurn: (stone) => `轮到你了（${stone}）。`,
     mustPass: "你无处可走，只能停一手。",
     thinks: (hasNetwork) => (hasNetwork ? "网络正在选择落子…" : "对方正在落子…"),
     moved: (who, place, hasNetwork) => `${mover(who, hasNetwork)}落子于 ${place}`,

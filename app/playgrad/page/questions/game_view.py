@@ -77,9 +77,10 @@ def game_view(
         refused = {"action": actions[len(board.actions)], "why": error.message}
     search = None
     if refused is None and board.game.result(board.state) is None:
-        with played.player_at(workspace.model, checkpoint) as player:
-            if player is not None:
-                search = searched(board.game, player.model, board.state, simulations)
+        trained = workspace.model or workspace.restored
+        with played.network_at(trained, checkpoint) as network:
+            if network is not None:
+                search = searched(board.game, network, board.state, simulations)
     return {
         "game": board.form(),
         "position": board.position(),

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import shutil
+import subprocess
 from typing import Any
 
 import numpy as np
 import pytest
 
 import playgrad as pg
+from playgrad import paths
 from playgrad.page.game_board import MOST_ACTIONS, GameBoard
 from playgrad.page.game_search import MOST_SIMULATIONS, MOVES, REPLIES
 from tests.page.answers import check_answer
@@ -215,3 +219,31 @@ def test_a_board_takes_moves_back() -> None:
         fresh = GameBoard(pg.games.TicTacToe())
         fresh.play(actions)
         assert board.position() == fresh.position()
+
+
+_BOARDS = f"""
+import {{ firstBoard, gameOf }} from "{(paths.static() / "js/games/programs.js").as_uri()}";
+import {{ readFileSync }} from "node:fs";
+console.log(JSON.stringify(JSON.parse(readFileSync(0, "utf8")).map((code) => {{
+  const game = gameOf(code);
+  return game && {{ form: game.form, board: firstBoard(game.form), rules: game.rules }};
+}})));
+"""
+
+
+def test_the_board_before_a_run_is_that_of_the_rules() -> None:
+    """The page draws it from the program alone, before Python has run it."""
+    codes = ["TicTacToe()", "ConnectFour()", "Othello()", "Go()"]
+    codes += [f"Othello({size})" for size in (4, 8)] + [f"Go(size={size})" for size in range(2, 20)]
+    node = shutil.which("node")
+    assert node, "these tests need Node.js 20 or newer"
+    done = subprocess.run(
+        [node, "--input-type=module", "-e", _BOARDS],
+        input=json.dumps([f"player = pg.SelfPlay(pg.games.{code})" for code in codes]),
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    for code, drawn in zip(codes, json.loads(done.stdout), strict=True):
+        board = GameBoard(eval(f"pg.games.{code}"))
+        assert drawn["form"] == board.form(), code
+        assert drawn["board"] == board.position()["board"]
+        assert drawn["rules"] == {"name": code.partition("(")[0], "size": board.game.columns}

@@ -20,7 +20,7 @@ class Learner(Protocol):
 
     def end_generation(self) -> None: ...
 
-    def play_match(self, step: int) -> Rating | None: ...
+    def play_match(self) -> Rating | None: ...
 
     def state(self) -> dict[str, Any]: ...
 
@@ -38,7 +38,6 @@ class Generations(Callback):
         self.learner = learner
         self.seconds = seconds
         self._started = time.monotonic()
-        self._step = 0
 
     def on_train_begin(self, logs: Logs) -> None:
         self.learner.watch = self.model.training_loop.watch  # type: ignore[attr-defined]
@@ -46,9 +45,6 @@ class Generations(Callback):
     def on_epoch_begin(self, epoch: int, logs: Logs) -> None:
         self._play_match({})  # one that a stop or a checkpoint has interrupted
         self.learner.play_generation()
-
-    def on_steps_end(self, step: int, logs: Logs) -> None:
-        self._step = step
 
     def on_epoch_end(self, epoch: int, logs: Logs) -> None:
         self.learner.end_generation()
@@ -63,7 +59,7 @@ class Generations(Callback):
         self.learner.watch = None
 
     def _play_match(self, logs: Logs) -> None:
-        rating = self.learner.play_match(self._step)
+        rating = self.learner.play_match()
         if rating is not None:
             logs["elo"] = rating.elo
 

@@ -5,26 +5,43 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from playgrad import io
 from playgrad.errors import CheckpointError, GameError
+from playgrad.games.protocol import Game
 from playgrad.games.ratings import Rating
 from playgrad.games.records import GameRecord, ReplayBuffer
 from playgrad.io.weights import load_metadata
+from playgrad.models.model import Model
 from playgrad.ops.state import RANDOM_STEP
-
-if TYPE_CHECKING:
-    from playgrad.games.self_play import SelfPlay
 
 Array = np.ndarray[Any, Any]
 _KIND = "playgrad.self_play"
 _MOST = 2**53
 
 
-def play_state(play: SelfPlay) -> dict[str, Any]:
+class Learned(Protocol):
+    """The part of `SelfPlay` that is saved."""
+
+    game: Game[Any]
+    model: Model
+    best: Model
+    buffer: ReplayBuffer
+    ratings: list[Rating]
+    gate_every: int
+    seed: int
+
+    def counters(self) -> dict[str, int]: ...
+
+    def set_progress(
+        self, counters: Mapping[str, int], buffer: ReplayBuffer, ratings: list[Rating]
+    ) -> None: ...
+
+
+def play_state(play: Learned) -> dict[str, Any]:
     """Return games, ratings, counters and the weights of the best network."""
     records = play.buffer.records
     actions = play.game.actions
@@ -43,7 +60,7 @@ def play_state(play: SelfPlay) -> dict[str, Any]:
     }
 
 
-def take_play_state(play: SelfPlay, state: Mapping[str, Any]) -> None:
+def take_play_state(play: Learned, state: Mapping[str, Any]) -> None:
     """Take over a state; on an error, nothing changes.
 
     Raises:
@@ -70,7 +87,7 @@ def take_play_state(play: SelfPlay, state: Mapping[str, Any]) -> None:
     play.set_progress(counters, buffer, ratings)
 
 
-def _buffer(play: SelfPlay, state: Mapping[str, Any]) -> ReplayBuffer:
+def _buffer(play: Learned, state: Mapping[str, Any]) -> ReplayBuffer:
     """Return the games of a state, played again by the rules.
 
     Raises:
@@ -105,7 +122,7 @@ def _buffer(play: SelfPlay, state: Mapping[str, Any]) -> ReplayBuffer:
     return buffer
 
 
-def _variables(play: SelfPlay) -> dict[str, Any]:
+def _variables(play: Learned) -> dict[str, Any]:
     """Return the variables of the optimizer and of random numbers, by their names in files."""
     model = play.model
     graph, optimizer = model.graph, model.recipe.optimizer
@@ -116,7 +133,7 @@ def _variables(play: SelfPlay) -> dict[str, Any]:
     return named
 
 
-def _described(play: SelfPlay) -> dict[str, Any]:
+def _described(play: Learned) -> dict[str, Any]:
     """Return the facts that a file and the player that loads it must have in common."""
     game = play.game
     return {
@@ -127,7 +144,7 @@ def _described(play: SelfPlay) -> dict[str, Any]:
     }
 
 
-def save_play(play: SelfPlay, file: str | Path) -> None:
+def save_play(play: Learned, file: str | Path) -> None:
     """Write a player to a safetensors file; see `SelfPlay.save`."""
     state = play_state(play)
     variables = _variables(play)
@@ -141,7 +158,7 @@ def save_play(play: SelfPlay, file: str | Path) -> None:
     io.save(tensors, file, "safetensors", {_KIND: json.dumps(described)})
 
 
-def load_play(play: SelfPlay, file: str | Path) -> None:
+def load_play(play: Learned, file: str | Path) -> None:
     """Take over a player from a file; see `SelfPlay.load`."""
     metadata = load_metadata(file)
     if _KIND not in metadata:

@@ -36,11 +36,11 @@ _GAMES, _SAMPLES, _MATCHES = range(3)
 class SelfPlay:
     """A network that learns a game by playing against itself with a search.
 
-    In each generation, the best network so far plays ``games`` games against itself, both sides by
-    Monte-Carlo tree search. Positions, shares of visits and results go into a buffer of the latest
-    ones, from which the model learns ``steps`` batches, in all symmetries of the game. Every
-    ``gate_every`` generations it plays a match against the best network; if it scores at least
-    ``gate_score``, it takes its place. (Silver et al., 2017 and 2018.)
+    In each generation, the network plays ``games`` games against itself, both sides by Monte-Carlo
+    tree search. Positions, shares of visits and results go into a buffer of the latest ones, from
+    which it learns ``steps`` batches, in all symmetries of the game. Every ``gate_every``
+    generations it plays a match against the best network so far; if it scores at least
+    ``gate_score``, it becomes the best one. (Silver et al., 2017 and 2018.)
 
     All games of a generation are played at once, and the network evaluates their positions
     together. With the same seed, device and arguments, everything repeats to the bit.
@@ -59,15 +59,16 @@ class SelfPlay:
         exploration: the weight of the policy against results in searches.
         noise_share: the share of noise in the policy at the root, in games against itself.
         noise_concentration: the sum of the parameters of this Dirichlet noise.
-        gate_every: the generations from match to match; 0 for no matches: the newest network is
-            the best one.
+        gate_every: the generations from match to match; 0 for no matches.
         gate_games: the games of such a match.
         gate_score: the share of points that makes the model the best network.
+        gated: whether the best network plays the games, as in AlphaGo Zero, rather than the newest
+            one, as in AlphaZero. The beginning takes longer then.
         seed: the seed of all chance but the model's initial weights.
 
     Attributes:
         model: the network that learns.
-        best: the network that plays the games.
+        best: the best network so far; the model itself without matches.
         buffer: the `ReplayBuffer`.
         generation: the number of finished generations.
         ratings: the strength of the model at each match.
@@ -94,6 +95,7 @@ class SelfPlay:
         gate_every: int = 5,
         gate_games: int = 40,
         gate_score: float = 0.55,
+        gated: bool = False,
         seed: int = 0,
     ) -> None:
         if not isinstance(game, Game):
@@ -127,8 +129,12 @@ class SelfPlay:
         self._has_played = False  # the games of this generation
         self._awaits_match = False
         self._searching = NetworkEvaluator(game, self.model, self.games)
+<<<<<<< HEAD
         self._playing = NetworkEvaluator(game, self.best, self.games)
         get_hooks().playing(self)
+=======
+        self._playing = NetworkEvaluator(game, self.best if gated else self.model, self.games)
+>>>>>>> wt-games
 
     # Learning
 
@@ -165,7 +171,8 @@ class SelfPlay:
         """
         if generations is None and seconds is None:
             raise GameError("fit needs generations or seconds.", hint="Pass fit(generations=20).")
-        count = whole_number("generations", generations or _ENDLESS, 1, _ENDLESS)
+        count = _ENDLESS if generations is None else generations
+        count = whole_number("generations", count, 1, _ENDLESS)
         if seconds is not None:
             seconds = number("seconds", seconds, 0, 1e9)
         more = [callbacks] if isinstance(callbacks, Callback) else list(callbacks)
@@ -210,12 +217,8 @@ class SelfPlay:
         self._has_played = False
         self._awaits_match = bool(self.gate_every) and self.generation % self.gate_every == 0
 
-    def play_match(self, step: int) -> Rating | None:
-        """Let the model play against the best network, if it is time; it may take its place.
-
-        Args:
-            step: the training steps so far.
-        """
+    def play_match(self) -> Rating | None:
+        """Let the model play against the best network, if it is time; it may take its place."""
         if not self._awaits_match:
             return None
         result = match(
@@ -228,6 +231,7 @@ class SelfPlay:
         )
         before = next((each.elo for each in reversed(self.ratings) if each.is_best), 0.0)
         is_best = result.score >= self.gate_score
+        step = self.generation * self.steps
         rating = Rating(self.generation, step, self.games_played, before + result.elo, is_best)
         if is_best:
             self.best.set_weights(self.model.named_weights())
@@ -285,6 +289,11 @@ class SelfPlay:
         return self._playing.positions
 
     # State
+
+    def close(self) -> None:
+        """Free the buffers of both networks; their weights are lost."""
+        self.model.close()
+        self.best.close()
 
     def state(self) -> dict[str, Any]:
         """Return what a resumed training needs beside the model: numbers and arrays."""

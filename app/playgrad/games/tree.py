@@ -12,7 +12,7 @@ Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True)
-class Leaf:
+class TreeLeaf:
     """The end of a walk down a tree: an action of a node that no node follows yet.
 
     Attributes:
@@ -55,7 +55,7 @@ class Trees:
         self.results = np.full(shape[:2], np.nan, np.float32)
         self.counts = np.ones(trees, np.int32)
 
-    def walk(self) -> tuple[list[tuple[Array, Array, Array]], list[Leaf], Array]:
+    def walk(self) -> tuple[list[tuple[Array, Array, Array]], list[TreeLeaf], Array]:
         """Go down every tree by PUCT, to an action without a node or to the end of the game.
 
         Returns:
@@ -73,7 +73,9 @@ class Trees:
             is_new = following < 0
             if is_new.any():
                 new = zip(trees[is_new], nodes[is_new], actions[is_new], strict=True)
-                leaves += [Leaf(int(tree), int(node), int(action)) for tree, node, action in new]
+                leaves += [
+                    TreeLeaf(int(tree), int(node), int(action)) for tree, node, action in new
+                ]
                 trees, following = trees[~is_new], following[~is_new]
             results = self.results[trees, following]
             goes_on = np.isnan(results)
@@ -98,6 +100,7 @@ class Trees:
         best: Array = (values + bonus).argmax(axis=1)
         return best
 
+<<<<<<< HEAD
     def edges(self, tree: int, node: int) -> tuple[Array, Array, Array]:
         """Return priors float32, visits int and mean results float32 of the actions (actions,) of a
         node: 0 for the prior of an action that is not legal, NaN for a mean without visits."""
@@ -108,6 +111,9 @@ class Trees:
         return known, visits.astype(np.int64), means.astype(np.float32)
 
     def add(self, leaf: Leaf, player: int, result: float | None) -> int:
+=======
+    def add(self, leaf: TreeLeaf, player: int, result: float | None) -> int:
+>>>>>>> wt-games
         """Add the node of ``leaf``; return its number."""
         number = int(self.counts[leaf.tree])
         self.counts[leaf.tree] += 1

@@ -88,14 +88,14 @@ class PlayedGame:
         """
         if self.player is None:
             yield _rebuilt(trained, content) if isinstance(trained, RestoredModel) else None
-        elif content and trained is not None and trained is self.player.model:
-            with weights_at(trained, Checkpoint.decode(content)) as earlier:
-                if isinstance(earlier, RestoredModel):
-                    yield _rebuilt(earlier, None)
-                else:
-                    yield self.player.model
-        else:
-            yield self.player.model
+            return
+        learned: Any = self.player.model
+        is_trained = trained is self.player.model
+        if not content or not is_trained:
+            yield learned
+            return
+        with weights_at(learned, Checkpoint.decode(content)) as earlier:
+            yield _rebuilt(earlier, None) if isinstance(earlier, RestoredModel) else learned
 
 
 def _rebuilt(restored: RestoredModel, content: bytes | None) -> Network:

@@ -129,12 +129,8 @@ class SelfPlay:
         self._has_played = False  # the games of this generation
         self._awaits_match = False
         self._searching = NetworkEvaluator(game, self.model, self.games)
-<<<<<<< HEAD
-        self._playing = NetworkEvaluator(game, self.best, self.games)
-        get_hooks().playing(self)
-=======
         self._playing = NetworkEvaluator(game, self.best if gated else self.model, self.games)
->>>>>>> wt-games
+        get_hooks().playing(self)
 
     # Learning
 

@@ -100,20 +100,7 @@ class Trees:
         best: Array = (values + bonus).argmax(axis=1)
         return best
 
-<<<<<<< HEAD
-    def edges(self, tree: int, node: int) -> tuple[Array, Array, Array]:
-        """Return priors float32, visits int and mean results float32 of the actions (actions,) of a
-        node: 0 for the prior of an action that is not legal, NaN for a mean without visits."""
-        priors, visits = self.priors[tree, node], self.visits[tree, node]
-        with np.errstate(invalid="ignore"):
-            means = np.where(visits > 0, self.totals[tree, node] / visits, np.nan)
-        known = np.where(np.isfinite(priors), priors, 0).astype(np.float32)
-        return known, visits.astype(np.int64), means.astype(np.float32)
-
-    def add(self, leaf: Leaf, player: int, result: float | None) -> int:
-=======
     def add(self, leaf: TreeLeaf, player: int, result: float | None) -> int:
->>>>>>> wt-games
         """Add the node of ``leaf``; return its number."""
         number = int(self.counts[leaf.tree])
         self.counts[leaf.tree] += 1
@@ -133,6 +120,15 @@ class Trees:
             signs = 1 - 2 * self.players[trees, nodes]
             self.visits[trees, nodes, actions] += 1
             self.totals[trees, nodes, actions] += signs * results[trees]
+
+    def edges(self, tree: int, node: int) -> tuple[Array, Array, Array]:
+        """Return priors float32, visits int and mean results float32 of the actions (actions,) of a
+        node: 0 for the prior of an action that is not legal, NaN for a mean without visits."""
+        priors, visits = self.priors[tree, node], self.visits[tree, node]
+        with np.errstate(invalid="ignore"):
+            means = np.where(visits > 0, self.totals[tree, node] / visits, np.nan)
+        known = np.where(np.isfinite(priors), priors, 0).astype(np.float32)
+        return known, visits.astype(np.int64), means.astype(np.float32)
 
 
 def masked_priors(scores: Array, legal: Array) -> Array:

@@ -71,7 +71,7 @@ def test_a_visitor_plays_by_keyboard_before_and_after_a_training(desk: Playgroun
         board.locator("[data-open]").first.click()
         desk.wait(lambda before=before: stones(desk) > before)  # type: ignore[misc]
         your_turn(desk)
-    board.get_by_role("gridcell").first.click()
+    board.get_by_role("gridcell").first.click(force=True)  # it is disabled
     expect(state).to_have_text("The game has ended: begin a new one, or undo.")
 
 
@@ -122,7 +122,7 @@ def test_a_game_that_the_network_plays_against_itself_is_watched(desk: Playgroun
     before = stones(desk)
     desk.page.wait_for_timeout(1200)
     assert stones(desk) == before
-    desk.at("play-cell-0").click()
+    desk.at("play-cell-0").click(force=True)
     expect(state).to_contain_text("The network plays both sides.")
     desk.at("play-hold").click()
     desk.wait(lambda: stones(desk) > before)
@@ -135,7 +135,7 @@ def test_stones_are_captured_turned_and_passed(desk: Playground) -> None:
     state = desk.at("play-state")
     desk.write(PROGRAM.format(game="Othello()", generations=1))
     expect(desk.at("play-board").locator("[data-stone]")).to_have_count(4)
-    desk.at("play-cell-0").click()
+    desk.at("play-cell-0").click(force=True)
     expect(state).to_have_text("You cannot play a1: it encloses no stone of the other player.")
     assert stones(desk) == 4
     desk.at("play-cell-13").click()

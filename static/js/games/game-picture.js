@@ -1,4 +1,4 @@
-import { html } from "../../vendor/preact.js";
+import { html, useRef } from "../../vendor/preact.js";
 import { gameView } from "../engine/questions.js";
 import { shownProgram } from "../panels/watch/shown-program.js";
 import * as store from "../state/store.js";
@@ -8,12 +8,12 @@ import { GameGrid } from "./game-grid.js";
 import { standing, whyNot } from "./game-words.js";
 import { ValueBar } from "./value-bar.js";
 import { SearchTree } from "./search-tree.js";
-import { isOf, match, move, refusal, refuse } from "./match.js";
+import { choices, isOf, match, move, refusal, refuse } from "./match.js";
 import { firstBoard, gameOf } from "./programs.js";
 import { useGame } from "./use-game.js";
 import { useNetwork, useNewGame } from "./use-match.js";
 
-/** @import { Game, GameRules, GameView } from "../../engine/messages.js" */
+/** @import { Game, GameRules, GameView, Search } from "../../engine/messages.js" */
 
 /** A board on which the visitor plays against a network that learns by playing itself, as it is now. */
 export function GamePicture() {
@@ -34,57 +34,81 @@ function Play({ game, rules, view, problem }) {
   const isCurrent = isOf(view, actions);
   const position = view?.position ?? null;
   const turn = position?.turns.at(-1) ?? 0;
-  const isTheirs =
-    visitor !== null &&
-    (isCurrent ? turn === visitor : !view && actions.length === 0 && visitor === 0);
   const isOver = isCurrent && position?.result !== null;
-  const pending =
-    !isCurrent && actions.length > 0 && (!view || isOf(view, actions.slice(0, -1)))
-      ? actions[actions.length - 1]
-      : null;
+  const isTheirs = visitor !== null && (isCurrent ? turn : actions.length % 2) === visitor;
+  const isOpen = isTheirs && !isOver && (isCurrent || !view);
   const search = isCurrent ? (view?.search ?? null) : null;
-  const hasNetwork = view ? view.search !== null || isOver : store.game.value !== null;
+  const hasNetwork = store.game.value !== null || store.hasModel.value;
+  const shown = useLastSearch(search, turn, isOver || !hasNetwork);
   const words = t().game;
 
   async function choose(/** @type {number | null} */ action) {
-    const why = isOver
-      ? words.isOver
-      : visitor === null
-        ? words.isWatching
-        : !isTheirs
-          ? words.wait
-          : action === null
-            ? words.noMove
-            : "";
-    if (why || action === null) refuse(actions, actions, why);
+    if (!isOpen) refuse(actions, actions, whyClosed(isOver));
+    else if (action === null) refuse(actions, actions, words.noMove);
     else if (!position || position.legal.includes(action)) move(actions, action);
     else {
-      const tried = await gameView([...actions, action], 0, rules); // Python knows the rule
-      refuse(actions, actions, whyNot(tried));
+      // Python knows the rule.
+      const why = await gameView([...actions, action], 0, rules).then(whyNot, reason);
+      refuse(actions, actions, why);
     }
   }
 
-  const text =
-    refusal.value ||
-    (problem && t().task.problem(problem)) ||
-    (view && isCurrent
-      ? standing(view, match.value, hasNetwork)
-      : view || actions.length > 0
-        ? words.thinks(hasNetwork)
-        : words.start(store.active.value));
+  const problemText = refusal.value || (problem && t().task.problem(problem));
   return html`
     <div class="play" data-testid="play" data-game=${game.name}>
-      <${GameGrid} game=${game} board=${position?.board ?? firstBoard(game)} position=${position} search=${search} pending=${pending}
-        player=${turn} isOpen=${isTheirs && !isOver} choose=${choose} />
+      <${GameGrid} game=${game} board=${position?.board ?? firstBoard(game)} position=${position} search=${search}
+        pending=${pendingMove(view)} player=${turn} isOpen=${isOpen} choose=${choose} />
       <div class="play-side">
-        <p class="play-state" role="status" data-testid="play-state" data-refused=${refusal.value ? "" : undefined}>${text}</p>
-        <${GameControls} game=${game} view=${view} isOpen=${isTheirs && !isOver} choose=${choose} />
-        <${ValueBar} game=${game} search=${search} turn=${turn} isOver=${isOver} result=${position?.result ?? null} />
-        ${search ? html`<${SearchTree} game=${game} search=${search} player=${turn} />` : html`<p class="hint play-about">${hasNetwork ? "" : words.before}</p>`}
+        <p class="play-state" role="status" data-testid="play-state" data-refused=${refusal.value ? "" : undefined}>${
+          problemText ||
+          (isCurrent && view ? standing(view, match.value, hasNetwork) : waiting(view, hasNetwork))
+        }</p>
+        <${GameControls} game=${game} view=${view} isOpen=${isOpen} choose=${choose} />
+        <${ValueBar} game=${game} search=${shown?.search ?? null} turn=${shown?.turn ?? turn} result=${isOver ? (position?.result ?? null) : null} />
+        ${shown && shown.search.tree.length > 0 && html`<${SearchTree} game=${game} search=${shown.search} player=${shown.turn} />`}
+        ${!hasNetwork && html`<p class="hint play-about">${words.before}</p>`}
       </div>
     </div>
   `;
 }
+
+/**
+ * The search of the position, or until it has come, that of the one before: nothing disappears for a moment.
+ * @param {Search | null} search @param {number} turn @param {boolean} hasNone
+ */
+function useLastSearch(search, turn, hasNone) {
+  const last = useRef(/** @type {{search: Search, turn: number} | null} */ (null));
+  const isWhole = search !== null && search.simulations === choices.value.simulations;
+  if (hasNone) last.current = null;
+  if (search && (isWhole || !last.current)) last.current = { search, turn };
+  return last.current;
+}
+
+/** The move that Python has not answered yet, if it is the only one. @param {GameView | null} view */
+function pendingMove(view) {
+  const { actions } = match.value;
+  const isNext =
+    actions.length > 0 && (view ? isOf(view, actions.slice(0, -1)) : actions.length === 1);
+  return isNext ? actions[actions.length - 1] : null;
+}
+
+/** Why the visitor cannot move now. @param {boolean} isOver */
+function whyClosed(isOver) {
+  const words = t().game;
+  if (isOver) return words.isOver;
+  return match.value.visitor === null ? words.isWatching : words.wait;
+}
+
+/** What happens before there is an answer. @param {GameView | null} view @param {boolean} hasNetwork */
+function waiting(view, hasNetwork) {
+  const words = t().game;
+  if (view || match.value.actions.length > 0 || match.value.visitor !== 0)
+    return words.thinks(hasNetwork);
+  return words.start(store.active.value);
+}
+
+/** @param {Error} failure */
+const reason = ({ message }) => message;
 
 /** Whether an answer is about the game on the board. @param {Game} one @param {Game} other */
 const isSame = (one, other) =>

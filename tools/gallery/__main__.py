@@ -20,11 +20,11 @@ from bench.browser import chromium
 from bench.examples import examples
 from bench.paths import ROOT
 from playgrad import paths
-from tools.gallery import images, planes, structures
+from tools.gallery import boards, images, planes, structures
 from tools.gallery.drawing import Picture
 from tools.gallery.trained import PAINTERS, train
 
-__all__ = ["images", "planes", "structures"]  # they register painters
+__all__ = ["boards", "images", "planes", "structures"]  # they register painters
 
 FOLDER = paths.static() / "gallery"
 MAX_BYTES = 8000

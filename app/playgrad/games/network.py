@@ -54,9 +54,9 @@ def network(
     x = Conv2D(filters, 3, padding="same", activation="relu")(x)
     for _ in range(blocks):
         x = _residual(x, filters)
-    policy = Flatten()(Conv2D(max(filters // 8, 2), 1, activation="relu")(x))
+    policy = Flatten()(Conv2D(max(filters // 4, 2), 1, activation="relu")(x))
     policy = Dense(game.actions, name="policy")(policy)
-    value = Flatten()(Conv2D(max(filters // 16, 1), 1, activation="relu")(x))
+    value = Flatten()(Conv2D(max(filters // 4, 2), 1, activation="relu")(x))
     value = Dense(filters, activation="relu")(value)
     value = Dense(1, activation="tanh", name="value")(value)
     model = Model(planes, [policy, value], name)

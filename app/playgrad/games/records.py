@@ -22,11 +22,13 @@ class GameRecord:
     Attributes:
         actions: int16 (moves,).
         policies: float32 (moves, actions), the shares of visits of each search.
+        values: float32 (moves,), the mean result of each search, for the player to move.
         result: 1 if the player that began has won, -1 if the other one has, 0 for a draw.
     """
 
     actions: Array
     policies: Array
+    values: Array
     result: float
 
 
@@ -35,14 +37,17 @@ class ReplayBuffer:
 
     Args:
         capacity: the most positions; the oldest games go first.
+        searched_share: the share of the search's value in the target of the value; the rest is the
+            result of the game.
 
     Attributes:
         records: the games, the oldest first.
     """
 
-    def __init__(self, game: Game[Any], capacity: int) -> None:
+    def __init__(self, game: Game[Any], capacity: int, searched_share: float = 0.0) -> None:
         self.game = game
         self.capacity = capacity
+        self.searched_share = searched_share
         self.records: deque[GameRecord] = deque()
         self._samples: deque[tuple[Array, Array]] = deque()  # planes and values, by record
         self._joined: tuple[Array, Array, Array] | None = None
@@ -60,7 +65,10 @@ class ReplayBuffer:
         Raises:
             GameError: it is not a game by the rules, or its result is another one.
         """
-        self._samples.append(_samples(self.game, record))
+        planes, results = _samples(self.game, record)
+        share = np.float32(self.searched_share)
+        values = (1 - share) * results + share * record.values
+        self._samples.append((planes, values))
         self.records.append(record)
         while len(self.records) > 1 and self.positions > self.capacity:
             self.records.popleft()
@@ -108,7 +116,7 @@ def positions_of(game: Game[Any], record: GameRecord) -> Iterator[State]:
 
 
 def _samples(game: Game[Any], record: GameRecord) -> tuple[Array, Array]:
-    """Return planes and values (moves,) of the positions before each move.
+    """Return planes of the positions before each move, and results (moves,) for the player there.
 
     Raises:
         GameError: it is not a game by the rules, or its result is another one.

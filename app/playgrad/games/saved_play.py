@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -16,11 +17,13 @@ from playgrad.games.ratings import Rating
 from playgrad.games.records import GameRecord, ReplayBuffer
 from playgrad.io.weights import load_metadata
 from playgrad.models.model import Model
-from playgrad.ops.state import RANDOM_STEP
+from playgrad.ops.state import RANDOM_STEP, Variable
 
 Array = np.ndarray[Any, Any]
 _KIND = "playgrad.self_play"
 _MOST = 2**53
+_OPTIMIZER = "optimizer"
+_SLOT = re.compile(r"[a-z][a-z_]{0,30}")
 
 
 class Learned(Protocol):
@@ -53,6 +56,7 @@ def play_state(play: Learned) -> dict[str, Any]:
         "policies": np.concatenate(
             [np.zeros((0, actions), np.float32), *(r.policies for r in records)]
         ),
+        "values": np.concatenate([np.zeros(0, np.float32), *(r.values for r in records)]),
         "ratings": np.array(
             [[r.generation, r.step, r.games, r.elo, r.is_best] for r in play.ratings], np.float64
         ).reshape(-1, 5),
@@ -97,6 +101,7 @@ def _buffer(play: Learned, state: Mapping[str, Any]) -> ReplayBuffer:
     lengths = np.asarray(state["lengths"]).astype(np.int64)
     actions = np.asarray(state["actions"]).astype(np.int16)
     policies = np.asarray(state["policies"]).astype(np.float32)
+    values = np.asarray(state["values"]).astype(np.float32)
     results = np.asarray(state["results"]).astype(np.float64)
     fits = (
         lengths.ndim == actions.ndim == results.ndim == 1
@@ -104,6 +109,8 @@ def _buffer(play: Learned, state: Mapping[str, Any]) -> ReplayBuffer:
         and (lengths > 0).all()
         and lengths.sum() == len(actions)
         and policies.shape == (len(actions), game.actions)
+        and values.shape == actions.shape
+        and bool((np.abs(values) <= 1).all())
         and np.isfinite(policies).all()
         and (policies >= 0).all()
     )
@@ -111,26 +118,55 @@ def _buffer(play: Learned, state: Mapping[str, Any]) -> ReplayBuffer:
         raise CheckpointError(
             f"its games are not games of {game.name} with {game.actions} actions."
         )
-    buffer = ReplayBuffer(game, play.buffer.capacity)
+    buffer = ReplayBuffer(game, play.buffer.capacity, play.buffer.searched_share)
     ends = np.cumsum(lengths)
     try:
         for length, end, result in zip(lengths, ends, results, strict=True):
             part = slice(end - length, end)
-            buffer.add(GameRecord(actions[part], policies[part], float(result)))
+            buffer.add(GameRecord(actions[part], policies[part], values[part], float(result)))
     except GameError as error:
         raise CheckpointError(f"its games are not games by the rules: {error.message}") from None
     return buffer
 
 
-def _variables(play: Learned) -> dict[str, Any]:
+def _variables(play: Learned) -> dict[str, Variable]:
     """Return the variables of the optimizer and of random numbers, by their names in files."""
-    model = play.model
-    graph, optimizer = model.graph, model.recipe.optimizer
-    optimizer.prepare(graph)
-    named: dict[str, Any] = {f"optimizer/{i}": v for i, v in enumerate(optimizer.variables)}
-    if RANDOM_STEP in graph:
-        named["random"] = graph.node(RANDOM_STEP).outputs[0]
+    model, optimizer = play.model, play.model.recipe.optimizer
+    optimizer.prepare(model.graph)
+    weights = {variable.variable_name: name for name, variable in model.named_variables.items()}
+    names = {
+        name: f"{_OPTIMIZER}/{'/'.join([weights[of], *slot] if slot else [of])}"
+        for name, (of, *slot) in optimizer.state_names().items()
+    }
+    named = {names[variable.variable_name]: variable for variable in optimizer.variables}
+    if RANDOM_STEP in model.graph:
+        step = model.graph.node(RANDOM_STEP).outputs[0]
+        assert isinstance(step, Variable)
+        named["random"] = step
     return named
+
+
+def _add_slots(play: Learned, names: Iterable[str]) -> None:
+    """Create the slots of the optimizer that a file has, as training does in its first step.
+
+    Raises:
+        CheckpointError: a name is not that of a slot.
+    """
+    model, optimizer = play.model, play.model.recipe.optimizer
+    weights = {
+        name: variable
+        for name, variable in model.named_variables.items()
+        if variable in set(model.trainable_variables)
+    }
+    optimizer.prepare(model.graph)
+    for name in names:
+        kind, _, rest = name.partition("/")
+        weight, _, slot = rest.rpartition("/")
+        if kind != _OPTIMIZER or not weight:
+            continue
+        if weight not in weights or not _SLOT.fullmatch(slot):
+            raise CheckpointError(f"the optimizer has no state called {rest!r}.")
+        optimizer.slot(weights[weight], slot)
 
 
 def _described(play: Learned) -> dict[str, Any]:
@@ -183,9 +219,10 @@ def load_play(play: Learned, file: str | Path) -> None:
             groups[kind][rest] = array
         else:
             others[name] = array
+    io.check_match(groups["model"], play.model.weight_specs())
+    _add_slots(play, others)
     variables = _variables(play)
     io.check_match(others, {name: variable.spec for name, variable in variables.items()})
-    io.check_match(groups["model"], play.model.weight_specs())
     if play.gate_every:
         io.check_match(groups["best"], play.best.weight_specs())
     state = {**groups["games"], "best": groups["best"], "counters": described.get("counters")}

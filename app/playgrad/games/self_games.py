@@ -39,6 +39,7 @@ def play_games(
     states: list[State] = [game.initial() for _ in randoms]
     actions: list[list[int]] = [[] for _ in randoms]
     policies: list[list[Array]] = [[] for _ in randoms]
+    values: list[list[float]] = [[] for _ in randoms]
     going = list(range(len(randoms)))
     while going:
         noise = RootNoise(noise_share, noise_concentration, [randoms[i] for i in going])
@@ -49,10 +50,16 @@ def play_games(
             action = _drawn(result, randoms[i]) if explores else result.best
             actions[i].append(action)
             policies[i].append((result.visits / result.visits.sum()).astype(np.float32))
+            values[i].append(result.value)
             states[i] = game.play(states[i], action)
         going = [i for i in going if game.result(states[i]) is None]
     return [
-        GameRecord(np.array(actions[i], np.int16), np.stack(policies[i]), _result(game, states[i]))
+        GameRecord(
+            np.array(actions[i], np.int16),
+            np.stack(policies[i]),
+            np.array(values[i], np.float32),
+            _result(game, states[i]),
+        )
         for i in range(len(randoms))
     ]
 

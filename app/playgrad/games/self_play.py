@@ -54,8 +54,10 @@ class SelfPlay:
         steps: the training steps of a generation.
         batch_size: the positions of a step.
         capacity: the positions in the buffer.
+        searched_share: the share of the search's own value in the target of the value; the rest is
+            the result of the game, which is the truth, but noisy: it depends on all later moves.
         explored_moves: the moves at the start of each game that are drawn by their shares of
-            visits; None for a quarter of the longest game, at least 2 and at most 30.
+            visits; None for a sixth of the longest game, at least 2 and at most 30.
         exploration: the weight of the policy against results in searches.
         noise_share: the share of noise in the policy at the root, in games against itself.
         noise_concentration: the sum of the parameters of this Dirichlet noise.
@@ -88,6 +90,7 @@ class SelfPlay:
         steps: int = 40,
         batch_size: int = 128,
         capacity: int = 20_000,
+        searched_share: float = 0.5,
         explored_moves: int | None = None,
         exploration: float = EXPLORATION,
         noise_share: float = 0.25,
@@ -109,7 +112,7 @@ class SelfPlay:
         self.steps = whole_number("steps", steps, 1, 100_000)
         self.batch_size = whole_number("batch_size", batch_size, 1, 65_536)
         if explored_moves is None:
-            explored_moves = min(max(game.longest // 4, 2), 30)
+            explored_moves = min(max(game.longest // 6, 2), 30)
         self.explored_moves = whole_number("explored_moves", explored_moves, 0, 100_000)
         self.exploration = number("exploration", exploration, 0, 100)
         self.noise_share = number("noise_share", noise_share, 0, 1)
@@ -121,7 +124,11 @@ class SelfPlay:
         self.model = network(game) if model is None else model
         check_network(game, self.model)
         self.best = self.model.clone() if self.gate_every else self.model
-        self.buffer = ReplayBuffer(game, whole_number("capacity", capacity, 1, 10_000_000))
+        self.buffer = ReplayBuffer(
+            game,
+            whole_number("capacity", capacity, 1, 10_000_000),
+            number("searched_share", searched_share, 0, 1),
+        )
         self.generation = 0
         self.ratings: list[Rating] = []
         self.games_played = 0

@@ -37,6 +37,11 @@ export const EXAMPLES = {
     description:
       "300 篇虚构的论文各有几个词，并引用另外三篇，大多属于同一主题。只有 30 篇有标签。图卷积（Kipf 和 Welling，2017）把一篇论文的词与邻居的词混合，使标签传到其他论文。同样的网络去掉引用，就能看出引用的价值。有引用时应达到 99%，没有时为 77%。",
   },
+  "connect-four": {
+    title: "从自己的对局中学会四子棋的棋手",
+    description:
+      "没有人教它一步好棋。网络与自己对弈，一次下 64 局，每一步之前先搜索 32 条变化（蒙特卡洛树搜索，Silver 等，2018），再从局面、搜索和结果中学习。每五代它与目前最好的自己比赛一场，最后画出它的 Elo 等级分。在“观察”中，可以在它学习时与它对弈。这里的另一个棋手只向前看一步。",
+  },
   "control-dependencies": {
     title: "谁先发生：控制依赖",
     description:
@@ -101,6 +106,11 @@ export const EXAMPLES = {
     title: "你自己的程序",
     description:
       "数据、网络、怎样学习：这几行就够了。随意修改，然后按“运行”；“积木”把同一个程序显示为卡片。编辑器认识这些名称：输入 “nn.” 或 “pg.”，或在名称上按 Ctrl+I。准确率应达到 98%。",
+  },
+  "go-5x5": {
+    title: "从自己的对局中学会的五路围棋手",
+    description:
+      "规则是 Tromp 和 Taylor 的规则：没有气的棋子被提走，任何局面都不能重现，区域较大的一方获胜。网络与自己对弈，一次下 32 局，每一步之前先搜索 32 条变化（蒙特卡洛树搜索，Silver 等，2018），再从局面、搜索和结果中学习，并用上棋盘的全部八种对称。对随机走子的对手，它应每局都赢。",
   },
   "grid-world": {
     title: "深度 Q 学习：网络在尝试中找到路",
@@ -182,6 +192,11 @@ export const EXAMPLES = {
     description:
       "它同时执双方，一次下 400 局，记录每个局面和那一局的结果。网络从记录中学习：一个局面对刚走完的一方会有怎样的结局；下一批对局就用它来下，在随机开局之后，每一步都走到它评价最高的局面。对随机走子的对手，它应只输 1% 的对局；训练之前要输 42%。",
   },
+  "tic-tac-toe-search": {
+    title: "会搜索、从自己的对局中学习的井字棋手",
+    description:
+      "网络与自己对弈，一次下 64 局。每一步之前它先搜索：沿着有希望的变化走下去，评价终点的局面（蒙特卡洛树搜索，Silver 等，2018）。然后它学习直接找到搜索出的着法，并预见结果。可与不搜索的 `tic-tac-toe` 比较。无论对方怎样走，它应一局也不再输。在“观察”中可以与它对弈。",
+  },
   "two-graphs": {
     title: "两个图，三个会话",
     description:
@@ -249,6 +264,14 @@ export const TEXTS = {
   "Images of 24 x 24 pixels in red, green and blue.": "24 x 24 像素的图像，有红、绿、蓝三色。",
   "12 filters of 3 x 3 pixels in three colours": "12 个滤波器，3 x 3 像素，三种颜色",
   "a score for each shape": "每种图形一个得分",
+  // connect-four
+  "more make it stronger": "越多越强",
+  "before training: {games.match(game, me, other, games=20)}":
+    "训练前：{games.match(game, me, other, games=20)}",
+  "after training: {games.match(game, me, other, games=20)}":
+    "训练后：{games.match(game, me, other, games=20)}",
+  "Elo rating": "Elo 等级分",
+  generation: "代",
   // control-dependencies
   "its input is the value from before the run": "它的输入是运行之前的值",
   "read where this control edge puts it": "在这条控制边规定的时刻读取",
@@ -335,6 +358,10 @@ export const TEXTS = {
   // fine-tuning
   "with layers from elsewhere: {accuracy(tuned):.0%}": "用别处得来的层：{accuracy(tuned):.0%}",
   "from nothing: {accuracy(fresh):.0%}": "从零开始：{accuracy(fresh):.0%}",
+  // go-5x5
+  "after training: {result}": "训练后：{result}",
+  "won {100 * result.score:.0f}% against random moves": "对随机走子赢得 {100 * result.score:.0f}%",
+  "the end of its last game": "最后一局的终局",
   // grid-world
   "where a walk can start": "可以作为起点的格子",
   "Return the next places, the rewards, and whether the walks end there.":
@@ -478,6 +505,14 @@ export const TEXTS = {
   "lost before training {lost():.1%}": "训练前输掉 {lost():.1%}",
   "the result does not depend on chance any more": "结果不再取决于运气",
   "lost after training {lost():.1%}": "训练后输掉 {lost():.1%}",
+  // tic-tac-toe-search
+  "Return the games that ``me`` can lose, against every reply; it begins, or it does not.":
+    "返回 ``me`` 面对一切应着可能输掉的对局；由它先走，或不由它先走。",
+  "ways to lose before training: {lost(me, True) + lost(me, False)}":
+    "训练前的输法：{lost(me, True) + lost(me, False)}",
+  "ways to lose after training: {lost(me, True) + lost(me, False)}":
+    "训练后的输法：{lost(me, True) + lost(me, False)}",
+  "against random moves: {result}": "对随机走子：{result}",
   // two-graphs
   "its own value of the variable": "变量在这个会话中的值",
   "step {step:2}: slopes {a:.3f} and {b:.3f}, {gap:.3f} apart":

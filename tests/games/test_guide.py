@@ -1,0 +1,32 @@
+"""The programs in the guide to games."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from tests.test_docs import blocks
+
+import playgrad as pg
+from playgrad.games import Game
+
+
+def test_code_in_the_guide_to_games_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    names: dict[str, Any] = {"pg": pg, "np": np, "NamedTuple": NamedTuple}
+    outputs = []
+    for block in blocks("docs/games.md"):
+        pg.reset_default_graph()
+        exec(block, names)
+        outputs.append(capsys.readouterr().out)
+        if isinstance(names.get("player"), pg.SelfPlay):
+            names.pop("player").close()
+    learning, state, searching, own = outputs
+    assert " won, " in learning and " lost" in learning
+    assert "23 None" in state and "['a5', 'e1', 'pass'] 0 4" in state
+    assert searching.startswith("column 4 ")  # it wins at once
+    # Eleven matches are left: three must be taken, so that the other player gets eight.
+    assert own == "take 3\n"
+    nim: Game[Any] = names["nim"]
+    with pytest.raises(pg.GameError, match=r"nim: take 3 is not legal, there are 2 matches\."):
+        nim.play(nim.replay([2, 2, 2, 0]), 2)

@@ -133,6 +133,7 @@ def test_a_game_that_the_network_plays_against_itself_is_watched(desk: Playgroun
 def test_stones_are_captured_turned_and_passed(desk: Playground) -> None:
     """Without a network, whose moves nobody knows: the visitor's own moves on the rules' board."""
     state = desk.at("play-state")
+    desk.at("reset").click()
     desk.write(PROGRAM.format(game="Othello()", generations=1))
     expect(desk.at("play-board").locator("[data-stone]")).to_have_count(4)
     desk.at("play-cell-0").click(force=True)

@@ -39,7 +39,7 @@ export function standing(view, match, hasNetwork) {
   if (position.result !== null) return `${last}${end(view, match, hasNetwork)}`;
   const words = t().game;
   const [turn] = position.turns.slice(-1);
-  if (match.visitor === null) return last || words.begins(stoneName(view.game, turn));
+  if (match.visitor === null) return last.trimEnd() || words.begins(stoneName(view.game, turn));
   const mine = stoneName(view.game, match.visitor);
   if (turn !== match.visitor) return `${last}${words.thinks(hasNetwork)}`;
   const mustPass = position.legal.length === 1 && position.legal[0] === view.game.passes;

@@ -26,6 +26,10 @@ export function cellsOfMoves({ at }, board) {
   return new Map([...cellOf].map(([action, cell]) => [cell, action]));
 }
 
+/** The moves that no cell stands for, other than a pass, as in games of taking matches. @param {Game} game */
+export const movesBesideCells = ({ actions, at, passes }) =>
+  [...actions.keys()].filter((action) => action !== passes && !at.includes(action));
+
 /** The cell of a move; null for a pass. @param {Game} game @param {number[]} board @param {number} action */
 export const cellOf = (game, board, action) =>
   [...cellsOfMoves(game, board)].find(([, each]) => each === action)?.[0] ?? null;

@@ -1,5 +1,7 @@
 import { html } from "../../vendor/preact.js";
 import { t } from "../words/locale.js";
+import { movesBesideCells } from "./cells.js";
+import { actionName } from "./game-words.js";
 import { HEATS, SIMULATIONS, begin, choices, hold, match, movesAfterUndo, undo } from "./match.js";
 
 /** @import { Game, GameView } from "../../engine/messages.js" */
@@ -15,6 +17,8 @@ export function GameControls({ game, view, isOpen, choose }) {
   const turns = view?.position.turns ?? [0];
   const { passes } = game;
   const canPass = isOpen && passes !== null && (view?.position.legal.includes(passes) ?? true);
+  const legal = view?.position.legal;
+  const moves = movesBesideCells(game).slice(0, MOST_BUTTONS);
   const canUndo = movesAfterUndo(match.value, turns) !== null;
   return html`
     <div class="play-buttons" role="group" aria-label=${words.newGame} data-no-picture>
@@ -36,8 +40,17 @@ export function GameControls({ game, view, isOpen, choose }) {
       <${Choice} testId="play-heat" about=${words.about.cells} values=${HEATS} name=${words.shows}
         value=${choices.value.heat} choose=${(/** @type {import("./match.js").Heat} */ heat) => change({ heat })} />
     </div>
+    ${
+      moves.length > 0 &&
+      html`<div class="play-buttons" role="group" aria-label=${words.moves} data-no-picture>
+      ${moves.map((action) => html`<button key=${action} type="button" class="button small" data-testid="play-move" disabled=${!isOpen || !legal?.includes(action)} onClick=${() => choose(action)}>${actionName(game, action)}</button>`)}
+    </div>`
+    }
   `;
 }
+
+/** The most buttons for moves that are not made on the board. */
+const MOST_BUTTONS = 60;
 
 /** @param {Partial<typeof choices.value>} changes */
 const change = (changes) => (choices.value = { ...choices.value, ...changes });

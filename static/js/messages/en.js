@@ -1149,6 +1149,7 @@ export const en = {
     shows: (/** @type {"policy" | "visits" | "q" | "none"} */ heat) =>
       ({ policy: "show policy", visits: "show visits", q: "show Q", none: "show no hints" })[heat],
     move: "Move",
+    moves: "Moves",
     tree: "The moves that the search has visited most, with the replies to them",
     replies: (/** @type {string} */ move) => `Replies to ${move}`,
     expects: (/** @type {string | null} */ who) => `Expected for ${who ?? "you"}`,

@@ -885,6 +885,7 @@ export const zhHans = {
     shows: (heat) =>
       ({ policy: "显示策略", visits: "显示访问次数", q: "显示 Q", none: "不显示提示" })[heat],
     move: "落子",
+    moves: "可走的棋",
     tree: "搜索访问最多的落子，以及对它们的应手",
     replies: (move) => `对 ${move} 的应手`,
     expects: (who) => `预计${who ?? "你"}的结果`,

@@ -25,8 +25,8 @@ def test_code_in_the_guide_to_games_runs(capsys: pytest.CaptureFixture[str]) -> 
     assert " won, " in learning and " lost" in learning
     assert "23 None" in state and "['a5', 'e1', 'pass'] 0 4" in state
     assert searching.startswith("column 4 ")  # it wins at once
-    # Eleven matches are left: three must be taken, so that the other player gets eight.
-    assert own == "take 3\n"
+    # Six matches are left: two must be taken, so that the other player gets four.
+    assert own == "take 2\n"
     nim: Game[Any] = names["nim"]
     with pytest.raises(pg.GameError, match=r"nim: take 3 is not legal, there are 2 matches\."):
         nim.play(nim.replay([2, 2, 2, 0]), 2)

@@ -161,6 +161,7 @@ def test_axe_finds_nothing_on_a_board(desk: Playground) -> None:
     assert violations_in_both_themes(desk.page) == []
 
 
+@pytest.mark.slow
 @pytest.mark.pyodide
 def test_a_person_plays_while_the_network_trains_in_the_page(
     chromium: Browser, server: str

@@ -56,7 +56,15 @@ model.compile(optimizer=pg.optim.SGD(0.1), loss=nn.MeanSquaredError(), metrics=[
 y = x[:, 3:4] - x[:, 12:13]  # the first cell of the second row is worth having
 model.fit(x, y, batch_size=16, epochs=100, verbose=0, validation_data=(x, y))
 """
-PICTURE = {DIGITS: "digit-canvas", PLANE: "boundary", BOARD: "board"}
+GAME = """
+import playgrad as pg
+
+game = pg.games.Go(size=5)
+model = pg.games.network(game, filters=2, blocks=0)
+player = pg.SelfPlay(game, model, simulations=1, games=1, steps=100, batch_size=4, gate_every=0)
+player.fit(generations=4)
+"""
+PICTURE = {DIGITS: "digit-canvas", PLANE: "boundary", BOARD: "board", GAME: "play-board"}
 
 # The places of what can be seen and touched, beside the program; by name.
 _PLACES = """() => {
@@ -82,7 +90,7 @@ def desk(chromium: Browser, desk_server: str) -> Iterator[Playground]:
 
 
 @pytest.mark.parametrize("size", [LAPTOP, PHONE], ids=["laptop", "phone"])
-@pytest.mark.parametrize("program", PICTURE, ids=["digits", "plane", "board"])
+@pytest.mark.parametrize("program", PICTURE, ids=["digits", "plane", "board", "game"])
 def test_nothing_moves_during_a_run(
     chromium: Browser, desk_server: str, program: str, size: dict[str, int]
 ) -> None:

@@ -1,6 +1,13 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { cellsOfMoves, cellOf, coordinates, heatOf, lookOf } from "../../static/js/games/cells.js";
+import {
+  cellsOfMoves,
+  cellOf,
+  coordinates,
+  heatOf,
+  leastNumbered,
+  lookOf,
+} from "../../static/js/games/cells.js";
 import { step } from "../../static/js/games/game-grid.js";
 import {
   answer,
@@ -68,6 +75,16 @@ test("cells are coloured by the part of the largest number", () => {
   assert.deepEqual(heats("visits"), [0.25, 1, 0]);
   assert.deepEqual(heats("q"), [-0.5, 0.75, null], "a move without a visit has no Q");
   assert.deepEqual(heats("none"), [null, null, null]);
+});
+
+test("a large board has few numbers", () => {
+  const prior = Array.from({ length: 81 }, (_, at) => (81 - at) / 3321);
+  const search = { prior, visits: [], q: [] };
+  const least = leastNumbered(search, [...prior.keys()], "policy");
+  const numbered = prior.filter((_, at) => heatOf(search, at, "policy") >= least);
+  assert.deepEqual(numbered, prior.slice(0, 12));
+  assert.equal(leastNumbered(search, [0, 1, 2], "policy"), 0, "a small one has all");
+  assert.equal(leastNumbered(null, [...prior.keys()], "policy"), 0);
 });
 
 test("arrow keys walk over the board and stop at its edges", () => {

@@ -44,6 +44,20 @@ export function heatOf({ prior, visits, q }, action, heat) {
   return heat === "q" && visits[action] > 0 ? q[action] : null;
 }
 
+/** On a large board, only so many cells have numbers: those of the largest ones. */
+const NUMBERED = 12;
+const MANY_MOVES = 40;
+
+/**
+ * The least colour of a cell whose number is shown.
+ * @param {Search | null} search @param {number[]} actions @param {Heat} heat
+ */
+export function leastNumbered(search, actions, heat) {
+  if (!search || actions.length <= MANY_MOVES) return 0;
+  const colours = actions.map((action) => Math.abs(heatOf(search, action, heat) ?? 0));
+  return colours.sort((one, other) => other - one)[NUMBERED - 1];
+}
+
 /** The columns and rows as the names of moves have them, such as a and 1; null if these are other names. @param {Game} game */
 export function coordinates({ rows, columns, actions, at }) {
   const names = at.map((action) => /^([a-z])(\d+)$/.exec(action === null ? "" : actions[action]));

@@ -1,6 +1,6 @@
 import { html, useEffect, useRef, useState } from "../../vendor/preact.js";
 import { t } from "../words/locale.js";
-import { cellsOfMoves, coordinates, heatOf, lookOf } from "./cells.js";
+import { cellsOfMoves, coordinates, heatOf, leastNumbered, lookOf } from "./cells.js";
 import { actionName, signed, stoneName } from "./game-words.js";
 import { choices, pointedAt } from "./match.js";
 
@@ -20,6 +20,7 @@ export function GameGrid({ game, board, position, search, pending, player, isOpe
   const moves = cellsOfMoves(game, board);
   const { heat } = choices.value;
   const labels = coordinates(game);
+  const least = leastNumbered(search, [...moves.values()], heat);
 
   function onKeyDown(/** @type {KeyboardEvent} */ event) {
     const at = game.at[focused];
@@ -51,7 +52,7 @@ export function GameGrid({ game, board, position, search, pending, player, isOpe
       data-edge=${edges(at, rows, columns)} style=${{ "--heat": `${Math.round(70 * strength)}%` }}
       aria-label=${label(game, position, at, owner, text)} aria-disabled=${isOpen && isLegal ? undefined : "true"}
       onFocus=${() => setFocused(at)} onClick=${() => choose(click)}
-      >${owner ? html`<${Stone} look=${lookOf(game)} owner=${owner} />` : html`<span class="play-number">${text}</span>`}</div>`;
+      >${owner ? html`<${Stone} look=${lookOf(game)} owner=${owner} />` : html`<span class="play-number">${strength < least ? "" : text}</span>`}</div>`;
   };
 
   return html`

@@ -76,3 +76,11 @@ def test_tic_tac_toe_is_rarely_lost_after_training(capsys: pytest.CaptureFixture
     out = output(capsys, "tic-tac-toe", "--device", "cpu")
     assert number(out, r"^lost before training ([\d.]+)%") > 30
     assert number(out, r"^lost after training ([\d.]+)%") < 5
+
+
+def test_games_are_learnt_with_searches(capsys: pytest.CaptureFixture[str]) -> None:
+    """A generation each; `tests/games/test_learning.py` says what more of them learn."""
+    out = output(capsys, "tic-tac-toe-search", "--device", "cpu", "--epochs", "1")
+    before = number(out, r"^ways to lose before training: (\d+)")
+    assert number(out, r"^ways to lose after training: (\d+)") < before / 2
+    assert number(out, r"^against random moves: (\d+) won") > 70

@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from tests.test_docs import blocks
 
 import playgrad as pg
 from playgrad.games import Game
+from tests.test_docs import blocks
 
 
 def test_code_in_the_guide_to_games_runs(capsys: pytest.CaptureFixture[str]) -> None:

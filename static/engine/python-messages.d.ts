@@ -325,8 +325,8 @@ export type SampleRows = {columns: number, all: number, values: Uint8Array};
 export type SamplesQuestion = {known: number};
 export type SamplesView = NoSampleView | ManySamples;
 export type Scale = "softmax" | "probabilities" | "scores" | "sigmoid" | "probability" | "margin" | "linear";
-/** `prior`, `visits`, `q`: for each action, the mean result being 0 without visits; `value`: the expected result for the player to move, from -1 to 1; `line`: the actions that the search expects; `tree`: the most visited nodes of three levels, depth first. With 0 `simulations` it is the network's answer alone, and nothing has visits. */
-export type Search = {simulations: number, prior: number[], visits: number[], q: number[], value: number, line: number[], tree: TreeNode[]};
+/** `prior`, `visits`, `q`: for each action, the mean result being 0 without visits; `value`: the expected result for the player to move, from -1 to 1; `line`: the actions that the search expects; `tree`: the most visited nodes of three levels, depth first. With 0 `simulations` it is the network's answer alone, and nothing has visits. A large network has time for fewer than were `asked` for. */
+export type Search = {simulations: number, asked: number, prior: number[], visits: number[], q: number[], value: number, line: number[], tree: TreeNode[]};
 /** A setting was changed while training, after `step` steps of the fit. */
 export type SettingChange = {step: number, name: string, before: number, after: number};
 export type ShownFigure = {figure: Figure};

@@ -107,7 +107,7 @@ SamplePictures:{"height":"count","width":"count","channels":["one",1,3],"pixels"
 SampleRows:{"columns":"count","all":"count","values":"bytes"},
 SamplesView:["or","NoSampleView","ManySamples"],
 Scale:["one","softmax","probabilities","scores","sigmoid","probability","margin","linear"],
-Search:{"simulations":"count","prior":["list","number"],"visits":["list","count"],"q":["list","number"],"value":"number","line":["list","count"],"tree":["list","TreeNode"]},
+Search:{"simulations":"count","asked":"count","prior":["list","number"],"visits":["list","count"],"q":["list","number"],"value":"number","line":["list","count"],"tree":["list","TreeNode"]},
 SettingChange:{"step":"count","name":"text","before":"number","after":"number"},
 ShownFigure:{"figure":"Figure"},
 ShrinkBegun:{"versions":["list","text"],"tested":"flag","total":"count"},

@@ -13,7 +13,7 @@ import pytest
 import playgrad as pg
 from playgrad import paths
 from playgrad.page.game_board import MOST_ACTIONS, GameBoard
-from playgrad.page.game_search import MOST_SIMULATIONS, MOVES, REPLIES
+from playgrad.page.game_search import MOST_SECONDS, MOST_SIMULATIONS, MOVES, REPLIES, affordable
 from tests.page.answers import check_answer
 from tests.page.python_side import PythonSide, python_side
 
@@ -68,6 +68,7 @@ def test_a_search_is_shown_with_its_tree() -> None:
         answer = view(side, [4], 64)
         search, legal = answer["search"], answer["position"]["legal"]
         assert legal == [0, 1, 2, 3, 5, 6, 7, 8]
+        assert search["simulations"] == search["asked"] == 64
         assert sum(search["visits"]) == 64 and search["visits"][4] == 0
         assert sum(search["prior"]) == pytest.approx(1, abs=1e-5) and search["prior"][4] == 0
         assert -1 <= search["value"] <= 1 and max(map(abs, search["q"])) <= 1
@@ -87,6 +88,12 @@ def test_a_search_is_shown_with_its_tree() -> None:
         alone = view(side, [4])["search"]
         assert alone["prior"] == search["prior"] and alone["visits"] == [0] * 9
         assert alone["tree"] == alone["line"] == []
+
+
+def test_a_large_network_has_time_for_fewer_simulations() -> None:
+    assert affordable(256, 1e-3) == 256
+    assert affordable(256, 0.1) == int(MOST_SECONDS / 0.1) < 256
+    assert affordable(256, 60) == 1 and affordable(16, 0) == 16
 
 
 def test_the_end_of_a_game_has_a_result_and_no_search() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
@@ -15,6 +16,8 @@ Array = np.ndarray[Any, Any]
 
 MOST_SIMULATIONS = 400
 """Simulations of one search: training waits for it."""
+MOST_SECONDS = 8.0
+"""The time that a search should take at most: the page gives up a Python that is silent for 20."""
 LEVELS = 3
 """Levels of the search tree that are shown."""
 MOVES = 6
@@ -38,9 +41,11 @@ class SearchForm(TypedDict):
     expected result for the player to move, from -1 to 1; `line`: the actions that the search
     expects; `tree`: the most visited nodes of three levels, depth first.
 
-    With 0 `simulations` it is the network's answer alone, and nothing has visits."""
+    With 0 `simulations` it is the network's answer alone, and nothing has visits. A large network
+    has time for fewer than were `asked` for."""
 
     simulations: int
+    asked: int
     prior: list[float]
     visits: list[int]
     q: list[float]
@@ -62,12 +67,16 @@ def searched(game: Game[Any], network: Network, state: Any, simulations: int) ->
     from playgrad.games.search import evaluated, search
 
     evaluate = NetworkEvaluator(game, network, 1)
+    (prior,), (value,) = evaluated(game, [state], evaluate)  # its first run is compiled
     if simulations == 0:
-        (prior,), (value,) = evaluated(game, [state], evaluate)
         return _unsearched(np.where(np.isfinite(prior), prior, 0), float(value))
-    (result,) = search(game, [state], evaluate, simulations)
+    began = time.perf_counter()
+    evaluated(game, [state], evaluate)
+    count = affordable(simulations, time.perf_counter() - began)
+    (result,) = search(game, [state], evaluate, count)
     return {
-        "simulations": simulations,
+        "simulations": count,
+        "asked": simulations,
         "prior": _numbers(result.prior),
         "visits": result.visits.tolist(),
         "q": _numbers(np.nan_to_num(result.q)),
@@ -77,10 +86,16 @@ def searched(game: Game[Any], network: Network, state: Any, simulations: int) ->
     }
 
 
+def affordable(simulations: int, seconds: float) -> int:
+    """Return as many of ``simulations``, of ``seconds`` each, as a search has time for, or 1."""
+    return max(1, min(simulations, int(MOST_SECONDS / max(seconds, 1e-6))))
+
+
 def _unsearched(prior: Array, value: float) -> SearchForm:
     """Return the answer of a network, without a search."""
     return {
         "simulations": 0,
+        "asked": 0,
         "prior": _numbers(prior),
         "visits": [0] * len(prior),
         "q": [0.0] * len(prior),

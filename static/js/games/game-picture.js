@@ -78,7 +78,7 @@ function Play({ game, rules, view, problem }) {
  */
 function useLastSearch(search, turn, hasNone) {
   const last = useRef(/** @type {{search: Search, turn: number} | null} */ (null));
-  const isWhole = search !== null && search.simulations === choices.value.simulations;
+  const isWhole = search !== null && search.asked === choices.value.simulations;
   if (hasNone) last.current = null;
   if (search && (isWhole || !last.current)) last.current = { search, turn };
   return last.current;

@@ -13,7 +13,7 @@ import { choices, isOf, match, refuse } from "./match.js";
  */
 
 /** How long a question while training keeps the next one waiting, at most. */
-const LONGEST_REST_MS = 5000;
+const LONGEST_REST_MS = 15_000;
 
 /**
  * The last answer, which may be of fewer moves than there are. After a move the board comes first, then the search; it
@@ -33,7 +33,7 @@ export function useGame(rules) {
       const isNew = !isOf(latest.current.view, actions);
       const { simulations } = choices.value;
       const next = await gameView(actions, isNew ? 0 : simulations, latest.current.rules);
-      const isWhole = !next.search || next.search.simulations === simulations;
+      const isWhole = !next.search || next.search.asked === simulations;
       const take = () => {
         if (!isCurrent()) return;
         latest.current = { ...latest.current, view: next };

@@ -51,5 +51,5 @@ export function useNetwork(view) {
 /** Whether the network is to move, and has looked ahead as far as the visitor wants. @param {GameView} view @param {Player | null} visitor */
 function isTheNetworks({ position, search }, visitor) {
   if (position.result !== null || position.turns.at(-1) === visitor) return false;
-  return !search || search.simulations === choices.value.simulations;
+  return !search || search.asked === choices.value.simulations;
 }

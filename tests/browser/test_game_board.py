@@ -149,6 +149,9 @@ def test_stones_are_captured_turned_and_passed(desk: Playground) -> None:
     desk.write(PROGRAM.format(game="Go(size=5)", generations=1))
     desk.at("play-pass").click()
     expect(state).to_have_text(re.compile(r"^The other side (played \w\d|passed)\."))
+    desk.at("play-first").click()  # a new game is asked for, too
+    expect(state).to_have_text("Your turn: you are black.")
+    assert stones(desk) == 0
 
 
 def test_axe_finds_nothing_on_a_board(desk: Playground) -> None:

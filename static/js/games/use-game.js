@@ -53,10 +53,9 @@ export function useGame(rules) {
 
   const { actions, visitor } = match.value;
   // Weights of an earlier visit are loaded only for one who plays.
-  const isKnown = () =>
-    store.game.value !== null ||
-    (latest.current.rules !== null &&
-      (match.value.actions.length > 0 || match.value.visitor !== 0));
+  const hasBegun = () =>
+    match.value.actions.length > 0 || match.value.visitor !== 0 || latest.current.view !== null;
+  const isKnown = () => store.game.value !== null || (latest.current.rules !== null && hasBegun());
   useEffect(() => {
     asker.current?.show(true);
     return () => {

@@ -15,7 +15,7 @@ GENERATIONS = 20  # more make it stronger
 
 game = games.ConnectFour()
 model = games.network(game, filters=32, blocks=1, optimizer=pg.optim.AdamW(0.003))
-player = pg.SelfPlay(game, model, simulations=32, steps=100, gate_every=5)
+player = pg.SelfPlay(game, model, steps=100, explored_moves=8, searched_share=0.25)
 me, other = player.player(simulations=64), games.OnePlyPlayer()
 
 print(f"before training: {games.match(game, me, other, games=20)}")

@@ -13,11 +13,11 @@ import numpy as np
 import playgrad as pg
 from playgrad import games
 
-GENERATIONS = 25
+GENERATIONS = 12
 
 game = games.TicTacToe()
 model = games.network(game, filters=32, blocks=1, optimizer=pg.optim.AdamW(0.005))
-player = pg.SelfPlay(game, model, simulations=32)
+player = pg.SelfPlay(game, model, explored_moves=9, noise_share=0.5)
 
 
 def lost(me, begins):
@@ -28,14 +28,14 @@ def lost(me, begins):
             moves = [[action] for action in me.choose(game, states)]
         else:
             moves = [np.flatnonzero(game.legal(state)) for state in states]
-        after = {game.play(s, a) for s, actions in zip(states, moves) for a in actions}
+        after = {game.play(s, a) for s, actions in zip(states, moves, strict=True) for a in actions}
         results = [game.result(state) for state in after]
         count += results.count(-1.0 if begins else 1.0)
         states = [state for state in after if game.result(state) is None]
     return count
 
 
-me = player.player(simulations=64)
+me = player.player(simulations=200)
 print(f"ways to lose before training: {lost(me, True) + lost(me, False)}")
 player.fit(generations=GENERATIONS)
 print(f"ways to lose after training: {lost(me, True) + lost(me, False)}")

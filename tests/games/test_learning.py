@@ -54,12 +54,10 @@ def test_lost_lines_are_counted() -> None:
 
 def test_tic_tac_toe_cannot_be_won_against_a_trained_network() -> None:
     game = TicTacToe()
-    model = network(game, filters=32, blocks=1, optimizer=pg.optim.AdamW(0.003))
-    play = pg.SelfPlay(
-        game, model, explored_moves=9, noise_share=0.5, searched_share=0.0, gate_every=0
-    )
-    play.fit(generations=30, verbose=0)
-    player = play.player(simulations=100)
+    model = network(game, filters=32, blocks=1, optimizer=pg.optim.AdamW(0.005))
+    play = pg.SelfPlay(game, model, explored_moves=9, noise_share=0.5, gate_every=0)
+    play.fit(generations=12, verbose=0)
+    player = play.player(simulations=200)
     assert lost_lines(game, player, begins=True) + lost_lines(game, player, begins=False) == 0
     assert match(game, player, OnePlyPlayer(), 200).losses == 0
     play.close()
@@ -78,7 +76,7 @@ def test_go_is_won_against_random_moves() -> None:
 def test_connect_four_is_learnt() -> None:
     game = ConnectFour()
     model = network(game, filters=32, blocks=1, optimizer=pg.optim.AdamW(0.003))
-    play = pg.SelfPlay(game, model, steps=100, gate_every=0)
+    play = pg.SelfPlay(game, model, steps=100, explored_moves=8, searched_share=0.25, gate_every=0)
     before = match(game, play.player(64), OnePlyPlayer(), 60)
     play.fit(generations=12, verbose=0)
     after = match(game, play.player(64), OnePlyPlayer(), 60)

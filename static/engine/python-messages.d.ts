@@ -5,6 +5,7 @@ export type PythonEvent =
   | {kind: "stderr"} & Output
   | {kind: "figure"} & ShownFigure
   | {kind: "error"} & ErrorInfo
+  | {kind: "game"} & LearnedGame
   | {kind: "fit_begin"} & Fit
   | {kind: "progress"} & Progress
   | {kind: "epoch_end"} & EpochEnd
@@ -38,6 +39,7 @@ export type Question =
   | {kind: "complete"} & CompleteQuestion
   | {kind: "execution"} & ExecutionQuestion
   | {kind: "export"} & ExportQuestion
+  | {kind: "game_view"} & GameQuestion
   | {kind: "graph"}
   | {kind: "histograms"}
   | {kind: "import"} & Omit<ImportQuestion, "payload">
@@ -71,6 +73,7 @@ export interface Answers {
   complete: Completion[];
   execution: Execution;
   export: ExportedFile;
+  game_view: GameView;
   graph: Graph;
   histograms: HistogramView;
   import: Imported;
@@ -154,6 +157,14 @@ export type Findings = {findings: Finding[], lost: boolean};
 /** `device_reason`: why "auto" took the device, in a sentence; empty if the user named it; `done`: the steps that were done before, by the run that this one resumes; `points`: the last ones before a resumed training, some of which the page may have missed. */
 export type Fit = {epochs: number, steps_per_epoch: number, total_steps: number, batch_size: number, metrics: string[], device: string, device_reason: string, adapter: string | null, parameters: number, done: number, points?: ([number, number, number | null])[]};
 export type FitEnd = {reason: "completed" | "stopped" | "failed", steps: number, seconds: number, test_accuracy: number | null, dispatches_per_step: number, parallel: ParallelReport};
+/** `actions`: their names; `at`: the action of a click in each cell, row by row, or null. */
+export type Game = {name: string, rows: number, columns: number, actions: string[], at: (number | null)[], passes: number | null};
+/** `actions`: from the beginning of the game; `simulations`: 0 for the network's answer alone; `rules`: for a program that has not made its player yet. */
+export type GameQuestion = {actions: number[], simulations: number, rules?: GameRules | null};
+/** One of playgrad's games; `size`: its columns. */
+export type GameRules = {name: "TicTacToe" | "ConnectFour" | "Othello" | "Go", size: number};
+/** `refused`: the first action that breaks the rules: the position is that before it; `search`: null once the game has ended, without a network, or after an action that was refused. */
+export type GameView = {game: Game, position: Position, refused: RefusedAction | null, search: Search | null, seconds: number};
 export type Graph = {name: string, nodes: GraphNode[], edges: GraphEdge[]};
 export type GraphEdge = {from: string, to: string, output: number, control: boolean};
 export type GraphNode = {name: string, op: string, scope: string, phase: NodePhase, device: string | null, shape: (number | null)[] | null, dtype: string | null, line: number | null, attrs: Record<string, string>};
@@ -197,6 +208,8 @@ export type LayerResult = {shape: number[], units: number[], total_units: number
 export type LayersQuestion = {layer: string | null, sample: number, pixels: number[] | null, edits: ValueEdit[], scaled: UnitEdit[]};
 /** `travel`: norm of the change over the norm of the original, for the input (its name is null) and each layer's result; null in place of infinity, and for no edit of the sample or a unit. */
 export type LayersView = {seconds: number, lines: LayerLine[], layer: string, weights: WeightView[], result: LayerResult | null, sample: InspectedSample | null, scaled: UnitEdit[], effect: UnitsEffect | null, travel: Travel[] | null};
+/** The program has made a player that learns this game by playing itself. */
+export type LearnedGame = {game: Game};
 export type LearningRateCommand = {value: number};
 /** Lines of the program from 1, characters from 0; the last change of an edit comes first. */
 export type LineChange = {line: number, column: number, end_line: number, end_column: number, old: string, text: string};
@@ -284,6 +297,8 @@ export type PlotAxes = {title: string, x_label: string, y_label: string, labels:
 export type PlotSeries = {label: string, x: Uint8Array, y: Uint8Array, total: number};
 /** `width`, `height`: in pixels of the page, of which the `png` has more. */
 export type PlottedImage = {shows: "image", title: string, width: number, height: number, axes: PlotAxes[], png: Uint8Array};
+/** `board`: 0 for an empty cell, 1 and 2 for stones, row by row; `turns`: whose move it was before each action and is now, 0 or 1; `placed`: the cell of the last stone; `changed`: the other cells that the last action has changed; `result`: 1 if the player who began has won, 0 for a draw, -1 if the other one has won. */
+export type Position = {actions: number[], board: number[], turns: number[], placed: number | null, changed: number[], legal: number[], result: number | null};
 /** `pixels`: from 0 to 1, row by row. */
 export type PredictQuestion = {pixels: number[]};
 export type Prediction = {probabilities: number[], label: number};
@@ -300,6 +315,8 @@ export type ProjectionQuestion = {known: number, layer: string, dimensions: numb
 export type ProjectionView = NoSampleView | ProjectedSamples;
 export type PromptQuestion = {code: string};
 export type RankedToken = {token: string, chance: number, rank: number};
+/** `why`: the rule that it breaks, in a sentence. */
+export type RefusedAction = {action: number, why: string};
 export type RestoreQuestion = {payload?: Uint8Array};
 export type RestoredWeights = {names: string[]};
 export type RowData = {truth: Uint8Array, tested: boolean, total: number};
@@ -324,6 +341,8 @@ export type SampleRows = {columns: number, all: number, values: Uint8Array};
 export type SamplesQuestion = {known: number};
 export type SamplesView = NoSampleView | ManySamples;
 export type Scale = "softmax" | "probabilities" | "scores" | "sigmoid" | "probability" | "margin" | "linear";
+/** `prior`, `visits`, `q`: for each action, the mean result being 0 without visits; `value`: the expected result for the player to move, from -1 to 1; `line`: the actions that the search expects; `tree`: the most visited nodes of three levels, depth first. With 0 `simulations` it is the network's answer alone, and nothing has visits. A large network has time for fewer than were `asked` for. */
+export type Search = {simulations: number, asked: number, prior: number[], visits: number[], q: number[], value: number, line: number[], tree: TreeNode[]};
 /** A setting was changed while training, after `step` steps of the fit. */
 export type SettingChange = {step: number, name: string, before: number, after: number};
 export type ShownFigure = {figure: Figure};
@@ -379,6 +398,8 @@ export type Travel = {name: string | null, ratio: number | null};
 export type TreeCall = {depth: number, kind: number, takes: number[], label: string, result: boolean};
 /** `calls`: of all samples. */
 export type TreeKind = {title: string, calls: number};
+/** A node of the search tree. `path`: the actions that lead there; `q`: the mean result for the player who makes the last of them, from -1 to 1. */
+export type TreeNode = {path: number[], prior: number, visits: number, q: number};
 /** `fold`: a name, or any other text for the first Fold. */
 export type TreesQuestion = {fold: string, sample: number};
 export type TreesView = NoTrees | JoinedTrees;

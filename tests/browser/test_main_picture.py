@@ -56,7 +56,16 @@ model.compile(optimizer=pg.optim.SGD(0.1), loss=nn.MeanSquaredError(), metrics=[
 y = x[:, 3:4] - x[:, 12:13]  # the first cell of the second row is worth having
 model.fit(x, y, batch_size=16, epochs=100, verbose=0, validation_data=(x, y))
 """
-PICTURE = {DIGITS: "digit-canvas", PLANE: "boundary", BOARD: "board"}
+GAME = """
+import playgrad as pg
+
+game = pg.games.Go(size=5)
+model = pg.games.network(game, filters=2, blocks=0)
+player = pg.SelfPlay(game, model, simulations=1, games=1, steps=100, batch_size=4, gate_every=0)
+player.fit(generations=4)
+"""
+PLAYING = ("first", "second", "watch", "undo", "pass", "simulations", "heat")
+PICTURE = {DIGITS: "digit-canvas", PLANE: "boundary", BOARD: "board", GAME: "play-board"}
 
 # The places of what can be seen and touched, beside the program; by name.
 _PLACES = """() => {
@@ -82,7 +91,7 @@ def desk(chromium: Browser, desk_server: str) -> Iterator[Playground]:
 
 
 @pytest.mark.parametrize("size", [LAPTOP, PHONE], ids=["laptop", "phone"])
-@pytest.mark.parametrize("program", PICTURE, ids=["digits", "plane", "board"])
+@pytest.mark.parametrize("program", PICTURE, ids=["digits", "plane", "board", "game"])
 def test_nothing_moves_during_a_run(
     chromium: Browser, desk_server: str, program: str, size: dict[str, int]
 ) -> None:
@@ -318,7 +327,7 @@ _EMBED = """async ([code, view]) => {
 
 
 @pytest.mark.parametrize("height", [480, 640])
-@pytest.mark.parametrize("program", PICTURE, ids=["digits", "plane", "board"])
+@pytest.mark.parametrize("program", PICTURE, ids=["digits", "plane", "board", "game"])
 def test_a_frame_shows_the_picture_run_and_one_curve(
     desk: Playground, chromium: Browser, desk_server: str, program: str, height: int
 ) -> None:
@@ -329,13 +338,12 @@ def test_a_frame_shows_the_picture_run_and_one_curve(
     frame.expect_status("ready")
     visible = [each for each in page.locator("button, select, a").all() if each.is_visible()]
     names = {each.get_attribute("data-testid") for each in visible}
-    assert names == {"run", "embed-program", "embed-open"} | (
-        {"digit-clear"}
-        if program == DIGITS
-        else {*(f"cell-{at}" for at in range(9)), "board-you-begin", "board-it-begins"}
-        if program == BOARD
-        else set()
-    )
+    acts = {
+        DIGITS: {"digit-clear"},
+        BOARD: {*(f"cell-{at}" for at in range(9)), "board-you-begin", "board-it-begins"},
+        GAME: {f"play-{each}" for each in PLAYING},
+    }
+    assert names == {"run", "embed-program", "embed-open"} | acts.get(program, set())
     frame.at("run").click()
     frame.expect_status("done")
     for shown in (PICTURE[program], "headline", "run"):
@@ -345,7 +353,7 @@ def test_a_frame_shows_the_picture_run_and_one_curve(
     assert page.evaluate("document.documentElement.scrollHeight") <= height
 
     frame.at("embed-program").click()
-    expect(page.locator("[data-testid=editor] .cm-content")).to_contain_text("pg.Sequential")
+    expect(page.locator("[data-testid=editor] .cm-content")).to_contain_text("model = pg.")
     frame.at("embed-program").click()
     expect(page.locator("[data-testid=editor] .cm-content")).to_have_count(0)
     frame.close()

@@ -23,6 +23,8 @@ model.compile(
     metrics=["accuracy"],
 )
 model.fit(x, y, batch_size=16, epochs=2, validation_data=(x, y), verbose=0)
+game = pg.games.TicTacToe()
+player = pg.SelfPlay(game, pg.games.network(game, filters=4, blocks=0))
 """
 WHILE_TRAINING: list[dict[str, Any]] = [
     {"kind": "set_learning_rate", "value": 0.05},
@@ -82,6 +84,7 @@ QUESTIONS: list[dict[str, Any]] = [
     {"kind": "trees", "fold": "", "sample": 0},
     {"kind": "next_tokens", "text": None, "sample": 0, "temperature": 1},
     {"kind": "one_sample", "number": 3},
+    {"kind": "game_view", "actions": [4], "simulations": 2},
     {"kind": "shrink_begin"},
     *[{"kind": "shrink_next", "seconds": 60}] * 3,
     {"kind": "shrink_tune", "name": None},

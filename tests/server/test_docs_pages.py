@@ -114,7 +114,7 @@ def test_every_public_name_is_described() -> None:
             assert entry["doc"].strip(), f"{module.__name__}.{name} has no docstring"
             if entry["kind"] in ("class", "function"):
                 assert entry["signature"].startswith("("), name
-    assert {"data", "expr", "io", "nn", "optim", "parallel"} == {
+    assert {"data", "expr", "games", "io", "nn", "optim", "parallel"} == {
         name.partition(".")[2] for name, entry in entries.items() if entry["kind"] == "module"
     }
 

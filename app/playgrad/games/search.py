@@ -30,6 +30,15 @@ MOST_BYTES = 1 << 30
 
 
 @dataclass(frozen=True, eq=False)
+class NodeEdges:
+    """What a search has learned of the actions of one node: see `SearchResult`."""
+
+    prior: Array
+    visits: Array
+    q: Array
+
+
+@dataclass(frozen=True, eq=False)
 class SearchResult:
     """What a search has learned of a position.
 
@@ -40,6 +49,7 @@ class SearchResult:
             NaN for actions without a visit.
         value: the mean result for the player to move.
         line: the moves that both players visited most.
+        trees, tree: the trees of the search, and the number of this one.
     """
 
     prior: Array
@@ -47,6 +57,18 @@ class SearchResult:
     q: Array
     value: float
     line: list[int]
+    trees: Trees
+    tree: int
+
+    def after(self, actions: Sequence[int]) -> NodeEdges | None:
+        """Return what the search has learned of the replies to ``actions``; None if nothing."""
+        node = 0
+        for action in actions:
+            node = int(self.trees.children[self.tree, node, action])
+            if node < 0:
+                return None
+        prior, visits, q = self.trees.edges(self.tree, node)
+        return NodeEdges(prior, visits, q) if visits.any() else None
 
     @property
     def best(self) -> int:
@@ -117,7 +139,7 @@ def search(
     states: list[list[State]] = [[root] for root in roots]
     trees.players[:, 0] = [root.player for root in roots]
     attend()
-    priors, values = _evaluated(game, roots, evaluate)
+    priors, values = evaluated(game, roots, evaluate)
     everything, first = np.arange(len(roots)), np.zeros(len(roots), np.int64)
     trees.expand(everything, first, priors if noise is None else noise.on(priors))
     for _ in range(simulations):
@@ -126,7 +148,7 @@ def search(
     return [_result(trees, tree, priors[tree], values[tree]) for tree in range(len(roots))]
 
 
-def _evaluated(game: Game[Any], states: Sequence[State], evaluate: Evaluate) -> tuple[Array, Array]:
+def evaluated(game: Game[Any], states: Sequence[State], evaluate: Evaluate) -> tuple[Array, Array]:
     """Return the priors (states, actions) and the values (states,) of states."""
     scores, values = evaluate(game.encode_all(states))
     if not (np.isfinite(scores).all() and np.isfinite(values).all()):
@@ -154,16 +176,15 @@ def _simulate(game: Game[Any], trees: Trees, states: list[list[State]], evaluate
             results[leaf.tree] = result
     if new_states:
         at, nodes = np.array(new_trees), np.array(new_nodes)
-        priors, values = _evaluated(game, new_states, evaluate)
+        priors, values = evaluated(game, new_states, evaluate)
         trees.expand(at, nodes, priors)
         results[at] = values * (1 - 2 * trees.players[at, nodes])
     trees.count(path, results)
 
 
 def _result(trees: Trees, tree: int, prior: Array, value: float) -> SearchResult:
-    visits, totals = trees.visits[tree, 0], trees.totals[tree, 0]
-    with np.errstate(invalid="ignore"):
-        q = np.where(visits > 0, totals / visits, np.nan)
+    totals = trees.totals[tree, 0]
+    _, visits, q = trees.edges(tree, 0)
     line, node = [], 0
     while node >= 0 and trees.visits[tree, node].any():
         action = int(trees.visits[tree, node].argmax())
@@ -172,8 +193,10 @@ def _result(trees: Trees, tree: int, prior: Array, value: float) -> SearchResult
     count = float(visits.sum())
     return SearchResult(
         prior=np.where(np.isfinite(prior), prior, 0).astype(np.float32),
-        visits=visits.astype(np.int64),
-        q=q.astype(np.float32),
+        visits=visits,
+        q=q,
         value=float((totals.sum() + value) / (count + 1)),
         line=line,
+        trees=trees,
+        tree=tree,
     )

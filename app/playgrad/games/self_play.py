@@ -23,6 +23,7 @@ from playgrad.games.saved_play import load_play, play_state, save_play, take_pla
 from playgrad.games.search import EXPLORATION, MOST_SIMULATIONS, SearchResult, search
 from playgrad.games.self_games import play_games
 from playgrad.models.model import Model
+from playgrad.runtime.hooks import get_hooks
 from playgrad.training.callbacks import Callback, History
 from playgrad.training.chunk_loop import Watch
 
@@ -136,6 +137,7 @@ class SelfPlay:
         self._awaits_match = False
         self._searching = NetworkEvaluator(game, self.model, self.games)
         self._playing = NetworkEvaluator(game, self.best if gated else self.model, self.games)
+        get_hooks().playing(self)
 
     # Learning
 

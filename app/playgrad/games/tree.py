@@ -121,6 +121,15 @@ class Trees:
             self.visits[trees, nodes, actions] += 1
             self.totals[trees, nodes, actions] += signs * results[trees]
 
+    def edges(self, tree: int, node: int) -> tuple[Array, Array, Array]:
+        """Return priors float32, visits int and mean results float32 of the actions (actions,) of a
+        node: 0 for the prior of an action that is not legal, NaN for a mean without visits."""
+        priors, visits = self.priors[tree, node], self.visits[tree, node]
+        with np.errstate(invalid="ignore"):
+            means = np.where(visits > 0, self.totals[tree, node] / visits, np.nan)
+        known = np.where(np.isfinite(priors), priors, 0).astype(np.float32)
+        return known, visits.astype(np.int64), means.astype(np.float32)
+
 
 def masked_priors(scores: Array, legal: Array) -> Array:
     """Return the softmax of scores (nodes, actions) over legal actions, elsewhere -infinity."""

@@ -203,6 +203,7 @@ class Controller(Workspace):
         self.record = None
         self.lab = None
         self.inspector = None
+        self.game.forget()
         self.histograms.forget()
         self.graphs.clear()
         self.runs.clear()

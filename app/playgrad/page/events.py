@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal, NotRequired, Required, TypedDict
 
 from playgrad.page.faults import ErrorInfo
+from playgrad.page.game_board import GameForm
 from playgrad.page.graph_view import GraphForm
 from playgrad.page.trace_events import TraceEvent
 
@@ -103,6 +104,12 @@ class PlottedImage(TypedDict):
 
 class ShownFigure(TypedDict):
     figure: Annotated[Pictures | PlotForm | PlottedImage, "Figure"]
+
+
+class LearnedGame(TypedDict):
+    """The program has made a player that learns this game by playing itself."""
+
+    game: GameForm
 
 
 class FitForm(TypedDict):
@@ -343,6 +350,7 @@ EVENTS: dict[str, Any] = {
     "stderr": OutputForm,
     "figure": ShownFigure,
     "error": ErrorInfo,
+    "game": LearnedGame,
     "fit_begin": FitForm,
     "progress": ProgressForm,
     "epoch_end": EpochEnd,

@@ -75,6 +75,10 @@ class PageHooks(Hooks):
             emit(self.controller.lab.fitting(model))
         self.controller.emit_graph()
 
+    def playing(self, player: Any) -> None:
+        if not self.controller.prompt.busy and not is_left_behind():
+            emit({"kind": "game", "game": self.controller.game.begin(player)})
+
     def new_trace(self) -> Trace | None:
         lab = self.controller.lab
         return None if lab is None or self.controller.prompt.busy else lab.new_trace()

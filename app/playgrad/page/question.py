@@ -96,7 +96,8 @@ class Question:
             raise RequestError(self.kind, problem)
         arguments = [] if self.request_name is None else [fields]
         if self.about == "workspace":
-            return plain(self.function(workspace, *arguments))
+            weights = [content] if self.at_checkpoint else []
+            return plain(self.function(workspace, *arguments, *weights))
         models = {
             "program": workspace.trained_here,
             "trained": workspace.trained,
@@ -127,7 +128,8 @@ def question(
             version of it, if one was chosen; "program": one that was trained, not restored;
             "shown": the first of these, or one that the program has only built; "workspace":
             everything of the program.
-        at_checkpoint: the payload may be a checkpoint, whose weights the model then has.
+        at_checkpoint: the payload may be a checkpoint, whose weights the model then has; a question
+            about the workspace gets it as it is.
     """
 
     def register(function: Function) -> Function:

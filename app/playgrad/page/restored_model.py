@@ -14,6 +14,7 @@ from playgrad.graph.graph import Graph
 from playgrad.graph.serialize import graph_from_json
 from playgrad.graph.spec import Shape, TensorSpec
 from playgrad.models.loading import model_from_json
+from playgrad.models.model import Model
 from playgrad.models.trainable import ARCHITECTURE
 from playgrad.networks.inference import InferenceGraph, inference_graph
 from playgrad.nn.deferred import DEFERRED
@@ -77,12 +78,20 @@ class RestoredModel:
         Raises:
             ExportError: the checkpoint does not describe them.
         """
+        return self.rebuilt().layer_graph()
+
+    def rebuilt(self) -> Model:
+        """Return a new model with the same layers, and initial weights.
+
+        Raises:
+            ExportError: the checkpoint does not describe them.
+        """
         text = self._record.file_metadata.get(ARCHITECTURE)
         if text is None:
             raise ExportError(
                 "the restored model does not describe its layers.", hint="Press Resume or Run."
             )
-        return model_from_json(text).layer_graph()
+        return model_from_json(text)
 
     def compile_settings(self) -> None:
         """Return None: only the program has the settings of training."""

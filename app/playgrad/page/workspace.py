@@ -9,6 +9,7 @@ from playgrad.errors import GraphError
 from playgrad.inspection.histogram_recorder import HistogramRecorder
 from playgrad.page.bench_view import BenchView
 from playgrad.page.node_view import NodeViews
+from playgrad.page.played_game import PlayedGame
 from playgrad.page.prompt import Outcome
 from playgrad.page.restored_model import RestoredModel
 from playgrad.page.session_graphs import SessionGraphs
@@ -27,6 +28,7 @@ class Workspace(ABC):
         namespace: the names of the program.
         graphs: the graphs that sessions have run, of a program that trains no model.
         runs: the last ones of the program's own sessions.
+        game: the game that the program's player learns.
         shrinking: the smaller versions of the trained model; None before the first.
     """
 
@@ -36,6 +38,7 @@ class Workspace(ABC):
         self.built: LiveModel | None = None
         self.namespace: dict[str, Any] = {}
         self.shrinking: Shrinking | None = None
+        self.game = PlayedGame()
         self.histograms = HistogramRecorder()
         self.graphs = graphs
         self.runs = SessionRuns()

@@ -43,6 +43,9 @@ class Hooks:
     def fitting(self, model: Any) -> None:
         """Called before ``model``, which is compiled and has its variables, is trained."""
 
+    def playing(self, player: Any) -> None:
+        """Called when a program has made ``player``, which learns a game by playing itself."""
+
     def looping(self, model: Any) -> None:
         """Called before a function of a program's own loop first writes variables of ``model``."""
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import playgrad as pg
 
-MODULES = (pg, pg.nn, pg.optim, pg.parallel, pg.data, pg.io)
+MODULES = (pg, pg.nn, pg.optim, pg.parallel, pg.data, pg.games, pg.io)
 Entry = dict[str, Any]
 _PACKAGE = "playgrad."
 

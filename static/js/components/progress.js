@@ -3,6 +3,11 @@ import { NONE, duration, loss, percent, rate } from "../words/format.js";
 import { t } from "../words/locale.js";
 import * as store from "../state/store.js";
 
+/** A fit that ends after a time has as many epochs as there may be. */
+const ENDLESS_EPOCHS = 1_000_000;
+/** Whether it is known how many steps a fit has. @param {import("../../engine/messages.js").Fit | null} fit */
+const hasEnd = (fit) => fit !== null && fit.epochs < ENDLESS_EPOCHS;
+
 /** Progress of the run, or of Python's download, in percent, as a whole number; null while the total is not known. */
 function percentDone() {
   const { active, fit, progress, bootProgress } = store;
@@ -10,7 +15,8 @@ function percentDone() {
     const { received = 0, total = 0 } = bootProgress.value ?? {};
     return part(received, total);
   }
-  const done = fit.value && part(progress.value.step, fit.value.total_steps);
+  const total = hasEnd(fit.value) ? fit.value?.total_steps : 0;
+  const done = fit.value && part(progress.value.step, total ?? 0);
   return done ?? (active.value ? null : 0);
 }
 
@@ -20,7 +26,7 @@ const part = (done, total) => (total > 0 ? Math.min(100, Math.floor((100 * done)
 /** The thin bar below the commands. */
 export function ProgressBar() {
   const done = percentDone();
-  const left = store.progress.value.eta;
+  const left = hasEnd(store.fit.value) ? store.progress.value.eta : null;
   const text = done === null ? undefined : `${done}%`;
   return html`
     <div
@@ -48,12 +54,12 @@ export function Statistics() {
   return html`
     <dl class="statistics">
       <${Headline} />
-      <${Statistic} label=${words.epoch} id="epoch" of=${fit && String(fit.epochs)}
+      <${Statistic} label=${words.epoch} id="epoch" of=${hasEnd(fit) && String(fit?.epochs)}
         value=${fit ? String(epoch) : NONE} />
-      <${Statistic} label=${words.step} id="step-count" of=${fit && String(fit.total_steps)}
+      <${Statistic} label=${words.step} id="step-count" of=${hasEnd(fit) && String(fit?.total_steps)}
         value=${fit ? String(step) : NONE} />
       <${Statistic} label=${words.timeLeft} id="time-left"
-        value=${store.runState.value === "running" ? duration(eta) : NONE} />
+        value=${store.runState.value === "running" && hasEnd(fit) ? duration(eta) : NONE} />
     </dl>
   `;
 }
@@ -111,7 +117,7 @@ export function CurveStatistics() {
 }
 
 /**
- * @param {{label: string, id: string, value: string, of?: string | null, strong?: boolean}} props
+ * @param {{label: string, id: string, value: string, of?: string | false | null, strong?: boolean}} props
  *   `of`: the total
  */
 function Statistic({ label, id, value, of, strong }) {

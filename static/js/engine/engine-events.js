@@ -32,6 +32,7 @@ const DROPPED_BY_RESET = new Set([
   "trace",
   "checkpoint",
   "doctor",
+  "game",
 ]);
 
 /** Settings that were changed while training are marked on the curve: the last ones. */
@@ -100,6 +101,7 @@ const handlers = {
     store.startingDevices.value = [];
     store.tuning.value = null;
     store.liveModel.value = false;
+    store.game.value = null;
     store.hasNamespace.value = false;
     store.engine.value = "up";
   },
@@ -133,6 +135,10 @@ const handlers = {
 
   error({ type, message, line, op, traceback, problem }) {
     store.showError({ type, message, line, op, traceback, problem });
+  },
+
+  game({ game }) {
+    if (!isWatching) store.game.value = game; // of a run elsewhere, nobody here can be asked
   },
 
   fit_begin({ points = [], ...fit }) {

@@ -45,6 +45,17 @@ export const predict = (pixels) =>
 /** The first output of the model for inputs as they are, as float32. @param {number[][]} x the numbers of each input */
 export const outputsFor = (x) => askOfStep({ kind: "outputs", x });
 
+/**
+ * The board of the program's game after some moves, and what the network thinks of it.
+ * @param {number[]} actions the moves so far @param {number} simulations of the search; 0 for none
+ * @param {import("../../engine/messages.js").GameRules | null} rules for a program that has not made its game yet
+ */
+export function gameView(actions, simulations, rules) {
+  const question = { kind: /** @type {const} */ ("game_view"), actions, simulations, rules };
+  // Without a network Python knows the rules all the same.
+  return store.hasModel.value ? askOfStep(question) : client.ask(question);
+}
+
 /** What the model does with its data. @param {number} known the version of the data that the page has */
 export function taskView(known) {
   const { prompt, temperature, seed } = store.sample.value;

@@ -92,7 +92,7 @@ function nameProblems(program, translator) {
       const value = program.value(node);
       if (value?.kind === "foreign") {
         const problem = problemOf(program, translator, node, value);
-        const isMethod = value.paths[0].startsWith("torch.Tensor.");
+        const isMethod = value.paths[0]?.startsWith("torch.Tensor.");
         if (problem.changes || !isMethod || translator.translate(value.paths)?.rule.no)
           problems.push(problem);
       }

@@ -31,6 +31,12 @@ const capitalized = (text) => text[0].toUpperCase() + text.slice(1);
 /** @param {string[]} names */
 const quoted = (names) => names.map((name) => `“${name}”`).join(", ");
 
+/** Who has moved. @param {string | null} who the name of the stones; null for the visitor, "" for the other side @param {boolean} hasNetwork */
+function mover(who, hasNetwork) {
+  if (who === null) return "You";
+  return who === "" ? (hasNetwork ? "The network" : "The other side") : capitalized(who);
+}
+
 export const en = {
   header: {
     example: "Example",
@@ -1169,6 +1175,90 @@ export const en = {
       "what the network has learned so far.",
     several: (/** @type {number} */ outputs) =>
       `the network gives ${outputs} numbers for each position, and one is needed.`,
+  },
+  game: {
+    title: "Play the network",
+    unknown: "The board appears when the program makes its SelfPlay. Press Run.",
+    board: (/** @type {number} */ rows, /** @type {number} */ columns) =>
+      `Board of ${rows} rows and ${columns} columns. Choose a cell with the arrow keys, and move with Enter.`,
+    stones: { marks: ["X", "O"], colours: ["black", "white"], discs: ["red", "yellow"] },
+    place: (/** @type {number} */ row, /** @type {number} */ column) =>
+      `row ${row}, column ${column}`,
+    column: (/** @type {string} */ number) => `column ${number}`,
+    pass: "pass",
+    free: "free",
+    last: "last move",
+    numbers: {
+      policy: (/** @type {string} */ text) => `policy ${text} %`,
+      visits: (/** @type {string} */ text) => `${text} visits`,
+      q: (/** @type {string} */ text) => `Q ${text}`,
+    },
+    /** @returns {string} */
+    start: (/** @type {boolean} */ isRunning) =>
+      isRunning ? "The network is on its way…" : "Your turn. Choose a cell, or begin another game.",
+    begins: (/** @type {string} */ stone) => `The network plays both sides; ${stone} begins.`,
+    yourTurn: (/** @type {string} */ stone) => `Your turn: you are ${stone}.`,
+    mustPass: "You have no other move: pass.",
+    /** @returns {string} */
+    thinks: (/** @type {boolean} */ hasNetwork) =>
+      hasNetwork ? "The network is choosing its move…" : "The other side moves…",
+    moved: (
+      /** @type {string | null} */ who,
+      /** @type {string} */ place,
+      /** @type {boolean} */ hasNetwork,
+    ) => `${mover(who, hasNetwork)} played ${place}`,
+    passed: (/** @type {string | null} */ who, /** @type {boolean} */ hasNetwork) =>
+      `${mover(who, hasNetwork)} passed`,
+    captured: (/** @type {number} */ count) => ` and captured ${plural(count, "stone")}`,
+    turned: (/** @type {number} */ count) => ` and turned ${plural(count, "disc")}`,
+    stop: ". ",
+    youWon: "You have won.",
+    /** @returns {string} */
+    itWon: (/** @type {boolean} */ hasNetwork) =>
+      hasNetwork ? "The network has won." : "You have lost to random moves.",
+    won: (/** @type {string} */ stone) => `${capitalized(stone)} has won.`,
+    draw: "A draw.",
+    refused: (/** @type {string} */ move, /** @type {string} */ reason) =>
+      `You cannot play ${move}: ${reason}.`,
+    isOver: "The game has ended: begin a new one, or undo.",
+    isWatching: "The network plays both sides. Begin a new game to move yourself.",
+    wait: "It is not your turn yet.",
+    noMove: "No move belongs to this cell.",
+    newGame: "New game",
+    youBegin: "You begin",
+    itBegins: "It begins",
+    watch: "Watch",
+    undo: "Undo",
+    doPass: "Pass",
+    hold: "Pause",
+    goOn: "Continue",
+    looks: (/** @type {number} */ simulations) =>
+      simulations === 0 ? "no search" : `search ${simulations}`,
+    heats: { policy: "policy", visits: "visits", q: "Q" },
+    shows: (/** @type {"policy" | "visits" | "q" | "none"} */ heat) =>
+      ({ policy: "show policy", visits: "show visits", q: "show Q", none: "show no hints" })[heat],
+    move: "Move",
+    moves: "Moves",
+    tree: "The moves that the search has visited most, with the replies to them",
+    replies: (/** @type {string} */ move) => `Replies to ${move}`,
+    expects: (/** @type {string | null} */ who) => `Expected for ${who ?? "you"}`,
+    ended: (/** @type {string | null} */ who) => `Result for ${who ?? "you"}`,
+    line: "Expected moves",
+    before:
+      "Before the program runs, the other side moves at random. Press Run: the network learns by " +
+      "playing itself, and you can play it at any time.",
+    about: {
+      policy: "The probability that the network gives the move before any search, in percent",
+      visits: "How many simulations of the search began with the move",
+      q: "The mean result of these simulations for the player who makes the move: from −1, lost, to +1, won",
+      value: "From −1, lost, to +1, won",
+      watch: "Watch a game that the network plays against itself",
+      undo: "Take back your last move and the answer to it",
+      pass: "Make no move",
+      simulations:
+        "How far the network looks ahead: the simulations of its tree search for each move",
+      cells: "The numbers in the free cells: what the network thinks of a move there",
+    },
   },
   digits: {
     title: "Draw a digit",

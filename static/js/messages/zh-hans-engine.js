@@ -30,6 +30,17 @@ export const ENGINE = {
     "它的工作线程没有启动：12 秒内没有收到它的脚本",
 };
 
+/** Why a move breaks the rules of a game, as the end of a sentence. @type {Record<string, string>} */
+export const GAME_RULES = {
+  "the game has ended": "这一局已经结束",
+  "the point is taken": "这个点上已经有子",
+  "the column is full": "这一列已经满了",
+  "the stone would have no liberty (suicide)": "这枚棋子会没有气（自杀）",
+  "it would bring back an earlier position (superko)": "它会使先前的局面重现（全局同形）",
+  "there is a point to play at": "还有可以落子的点",
+  "it encloses no stone of the other player": "它没有夹住对方的棋子",
+};
+
 /** What kinds of errors mean, by their names in Python and in the page. @type {Record<string, string>} */
 export const ERRORS = {
   ShapeError: "形状不符",

@@ -2,7 +2,7 @@
 
 import { translated } from "../gallery/program-translation.js";
 import { count } from "../words/thousands.js";
-import { ARRIVALS, ENGINE, ERRORS } from "./zh-hans-engine.js";
+import { ARRIVALS, ENGINE, ERRORS, GAME_RULES } from "./zh-hans-engine.js";
 import { EXAMPLES, TEXTS } from "./zh-hans-examples.js";
 import { BRIDGE, LAB, titled } from "./zh-hans-library.js";
 
@@ -12,6 +12,12 @@ const lines = (ranges) =>
 
 /** @param {string[]} names */
 const quoted = (names) => names.map((name) => `“${name}”`).join("、");
+
+/** 谁走了这一步。 @param {string | null} who @param {boolean} hasNetwork */
+function mover(who, hasNetwork) {
+  if (who === null) return "你";
+  return who === "" ? (hasNetwork ? "网络" : "对方") : who;
+}
 
 /** @type {import("./en.js").Messages} */
 export const zhHans = {
@@ -889,6 +895,73 @@ export const zhHans = {
     ratings: "数字是网络对你每一步之后结局的预期：−1 为输，+1 为赢。",
     before: "在你训练出网络之前，对方随机落子。按“运行”，它就会用网络到目前为止学到的东西来下。",
     several: (outputs) => `网络对每个局面给出 ${outputs} 个数，而这里需要一个。`,
+  },
+  game: {
+    title: "与网络对弈",
+    unknown: "程序创建 SelfPlay 之后，棋盘就会出现。请按“运行”。",
+    board: (rows, columns) => `${rows} 行 ${columns} 列的棋盘。用方向键选择格子，按回车键落子。`,
+    stones: { marks: ["X", "O"], colours: ["黑方", "白方"], discs: ["红方", "黄方"] },
+    place: (row, column) => `第 ${row} 行第 ${column} 列`,
+    column: (number) => `第 ${number} 列`,
+    pass: "停一手",
+    free: "空",
+    last: "最后一手",
+    numbers: {
+      policy: (text) => `策略 ${text}%`,
+      visits: (text) => `访问 ${text} 次`,
+      q: (text) => `Q ${text}`,
+    },
+    start: (isRunning) => (isRunning ? "网络即将就绪…" : "轮到你了。选择一个格子，或者另开一局。"),
+    begins: (stone) => `网络自己对弈，${stone}先走。`,
+    yourTurn: (stone) => `轮到你了（${stone}）。`,
+    mustPass: "你无处可走，只能停一手。",
+    thinks: (hasNetwork) => (hasNetwork ? "网络正在选择落子…" : "对方正在落子…"),
+    moved: (who, place, hasNetwork) => `${mover(who, hasNetwork)}落子于 ${place}`,
+    passed: (who, hasNetwork) => `${mover(who, hasNetwork)}停一手`,
+    captured: (count) => `，提走 ${count} 子`,
+    turned: (count) => `，翻转 ${count} 子`,
+    stop: "。",
+    youWon: "你赢了。",
+    itWon: (hasNetwork) => (hasNetwork ? "网络赢了。" : "你输给了随机落子。"),
+    won: (stone) => `${stone}赢了。`,
+    draw: "平局。",
+    refused: (move, reason) => `不能走 ${move}：${GAME_RULES[reason] ?? reason}。`,
+    isOver: "这一局已经结束：请另开一局，或者悔棋。",
+    isWatching: "现在由网络自己对弈。要自己落子，请另开一局。",
+    wait: "还没有轮到你。",
+    noMove: "这个格子上没有可走的棋。",
+    newGame: "新的一局",
+    youBegin: "你先走",
+    itBegins: "网络先走",
+    watch: "观看",
+    undo: "悔棋",
+    doPass: "停一手",
+    hold: "暂停",
+    goOn: "继续",
+    looks: (simulations) => (simulations === 0 ? "不搜索" : `搜索 ${simulations}`),
+    heats: { policy: "策略", visits: "访问", q: "Q" },
+    shows: (heat) =>
+      ({ policy: "显示策略", visits: "显示访问次数", q: "显示 Q", none: "不显示提示" })[heat],
+    move: "落子",
+    moves: "可走的棋",
+    tree: "搜索访问最多的落子，以及对它们的应手",
+    replies: (move) => `对 ${move} 的应手`,
+    expects: (who) => `预计${who ?? "你"}的结果`,
+    ended: (who) => `${who ?? "你"}的结果`,
+    line: "预计的走法",
+    before:
+      "程序运行之前，对方随机落子。按“运行”，网络就会通过自我对弈来学习，你随时可以与它对弈。",
+    about: {
+      policy: "搜索之前，网络给这一手的概率，以百分数表示",
+      visits: "搜索中有多少次模拟从这一手开始",
+      q: "这些模拟对走这一手的一方的平均结果：−1 为输，+1 为赢",
+      value: "−1 为输，+1 为赢",
+      watch: "观看网络与自己下一局",
+      undo: "收回你的最后一手，以及对它的应手",
+      pass: "不落子",
+      simulations: "网络向前看多远：每走一手在树搜索中做多少次模拟",
+      cells: "空格子里的数字：网络对在那里落子的看法",
+    },
   },
   digits: {
     title: "手写数字",

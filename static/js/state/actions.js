@@ -110,6 +110,7 @@ function launch({ paused, inLab, resumed, branch }) {
   store.note("");
   store.transcriptVersion.value += 1;
   store.liveModel.value = false;
+  store.game.value = null;
   store.clearTask();
   store.earlierSeconds.value = 0;
   store.runState.value = "running";

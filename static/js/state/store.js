@@ -178,6 +178,8 @@ export const sample = signal({
 });
 /** Why that cannot be shown, in a sentence. */
 export const taskProblem = signal("");
+/** The game that the program's player learns by playing itself, once Python has it. */
+export const game = signal(/** @type {M.Game | null} */ (null));
 
 // Earlier runs
 
@@ -327,6 +329,7 @@ export function clearResults() {
   clearGraph();
   clearTask();
   clearOutput();
+  game.value = null;
   liveModel.value = builtModel.value = false;
   hasNamespace.value = false;
 }

@@ -8,12 +8,12 @@ export const TASK = "task";
 /** @typedef {import("../../../engine/messages.js").TaskView["shows"] | undefined} Shows undefined before the first answer */
 
 /** What a visitor acts on, and the picture of the task that is shown beside it or in its place. @type {Record<string, string>} */
-const OF_ACTS = { drawing: "images", board: "rows" };
+const OF_ACTS = { drawing: "images", board: "rows", game: "rows" };
 
 /**
  * The names of the pictures that a program has, its own first.
  * @param {Shows} shows
- * @param {string | null} act "drawing" or "board", for the visitor's way to use the network
+ * @param {string | null} act "drawing", "board" or "game", for the visitor's way to use the network
  * @param {string[]} others the pictures of other panels that are there
  */
 export function pictureNames(shows, act, others) {

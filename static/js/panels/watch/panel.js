@@ -1,5 +1,7 @@
 import { html } from "../../../vendor/preact.js";
 import { isPhone } from "../../frame/layout.js";
+import { GamePicture } from "../../games/game-picture.js";
+import { playsItself } from "../../games/programs.js";
 import { t } from "../../words/locale.js";
 import { register } from "../panels.js";
 import { ShrunkBadge } from "../shrink/shrunk-badge.js";
@@ -39,9 +41,16 @@ register({
   inBar: true,
   pictures: [
     {
+      name: "game",
+      title: () => t().game.title,
+      isThere: () => playsItself(shownProgram()),
+      Picture: GamePicture,
+      comesFirst: true,
+    },
+    {
       name: "board",
       title: () => t().board.title,
-      isThere: () => isOfTicTacToe(shownProgram()),
+      isThere: () => isOfTicTacToe(shownProgram()) && !playsItself(shownProgram()),
       Picture: BoardPicture,
       comesFirst: true,
     },

@@ -156,6 +156,7 @@ def test_stones_are_captured_turned_and_passed(desk: Playground) -> None:
 
 def test_axe_finds_nothing_on_a_board(desk: Playground) -> None:
     desk.finish(PROGRAM.format(game="Go(size=5)", generations=1))
+    desk.at("play-simulations").select_option("16")
     desk.at("play-first").click()
     desk.at("play-cell-12").click()
     your_turn(desk)

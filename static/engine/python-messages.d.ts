@@ -243,7 +243,7 @@ export type NoTask = {shows: "none" | "unknown", version: number, seconds: numbe
 /** `fold`: the program has none; `read`: none has read samples. */
 export type NoTrees = {shows: "none", reason: "fold" | "read", seconds: number};
 export type NodeCommand = {family: string, workgroups: number[], nodes: string[], wgsl: string, length: number};
-/** The nodes that are drawn, and lines between them: pairs of their places in ``numbers``. `numbers`: int32; `pairs` (lines, 2): int32; `labels`: int32, −1 for none; `trains`: 1 for nodes with a weight in the loss; `total`, `total_lines`: of the whole graph; `messages`: those that training does not change. */
+/** The nodes that are drawn, and lines between them: pairs of their places in ``numbers``. `numbers`: int32; `pairs` (lines, 2): int32; `labels`: int32, −1 for a class that is not known, which the loss leaves out; `trains`: 1 for nodes that count in the loss; `total`, `total_lines`: of the whole graph; `messages`: those that training does not change. */
 export type NodeData = {numbers: Uint8Array, pairs: Uint8Array, labels: Uint8Array, trains: Uint8Array, classes: number, total: number, total_lines: number, messages: EdgeMessages[]};
 export type NodeKernel = {device: string, within: string | null, fused: string[], commands: NodeCommand[], total: number};
 export type NodeKernelView = {kernel: NodeKernel | null, problem: Unavailable | null};
@@ -258,7 +258,7 @@ export type NodeQuery = {query: string};
 export type NodeQuestion = {name: string, output: number, part: "value" | "gradient", sample: BatchChoice};
 /** How many of some nodes the model is right about. */
 export type NodeShare = {right: number, all: number};
-/** The class predicted for each node that is drawn, or −1, and its probability; `attention`: messages that training changes; `training`, `others`: of all nodes of the graph. */
+/** The class predicted for each node that is drawn, or −1, and its probability; `attention`: messages that training changes; `training`, `others`: of all nodes of the graph whose class is known. */
 export type NodeTask = {shows: "nodes", version: number, seconds: number, data?: NodeData, predicted: Uint8Array, chances: Uint8Array | null, attention: EdgeMessages[], training: NodeShare, others: NodeShare};
 export type NodeTime = {seconds: number, runs: number, device: string};
 export type NodeTimeView = {measured: NodeTime | null, problem: Unavailable | null};

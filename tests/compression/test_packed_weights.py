@@ -163,6 +163,24 @@ def test_a_loaded_network_keeps_its_zeros_and_shared_values(clusters: int, tmp_p
         assert not clusters or len(np.unique(value)) == clusters + 1
 
 
+def test_a_layer_that_is_frozen_in_the_file_keeps_its_zeros(tmp_path: Path) -> None:
+    small = pg.cluster(pg.prune(made(pg.optim.SGD(0.01)), 0.7), 8)
+    for layer in small.layers:
+        layer.trainable = False
+    small.save_weights(tmp_path / "small.safetensors")
+    loaded = pg.load_model(tmp_path / "small.safetensors")
+    before = kernels(loaded)
+    for layer in loaded.layers:
+        layer.trainable = True
+    loss = pg.nn.SparseCategoricalCrossentropy(from_logits=True)
+    loaded.compile(pg.optim.Adam(0.01), loss, device="cpu")
+    loaded.fit(X, Y, batch_size=16, epochs=1, verbose=0)
+    for key, value in kernels(loaded).items():
+        assert not np.array_equal(value, before[key])
+        np.testing.assert_array_equal(value == 0, before[key] == 0)
+        assert len(np.unique(value)) == len(np.unique(before[key])) == 9
+
+
 def test_a_network_that_was_not_pruned_keeps_nothing(tmp_path: Path) -> None:
     model = made()
     value = kernels(model)["dense_1/kernel"].copy()

@@ -52,6 +52,35 @@ def test_generators_begin_again_in_each_round() -> None:
         Dataset.from_generator(iter([1]))  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("form", [tuple, list, lambda pair: {"x": pair[0], "y": pair[1]}])
+def test_a_generator_may_fill_its_arrays_again(form: Any) -> None:
+    """Elements wait, in batches and ahead of a step, while the next ones are made."""
+
+    def elements(first: int = 0) -> Iterator[Any]:
+        x, y = np.empty(2, np.float32), np.empty((), np.int32)
+        for i in range(first, first + 4):
+            x[:], y[...] = i, i
+            yield form((x, y))
+
+    def firsts(found: list[Any]) -> list[float]:
+        return [
+            float(np.ravel(each["x"] if isinstance(each, dict) else each[0])[0]) for each in found
+        ]
+
+    generated = Dataset.from_generator(elements)
+    assert firsts(list(generated)) == firsts(list(generated.prefetch(3))) == [0, 1, 2, 3]
+    several = Dataset.range(2).interleave(lambda i: elements(10 * int(i)), cycle_length=2)
+    assert sorted(firsts(list(several))) == [0, 1, 2, 3, 10, 11, 12, 13]
+    parts = Dataset.from_parts(
+        lambda part: (
+            each["x"] if isinstance(each, dict) else each[0] for each in elements(10 * part)
+        ),
+        parts=2,
+        batch_size=4,
+    )
+    assert [each[:, 0].tolist() for each in parts] == [[0, 1, 10, 11], [2, 3, 12, 13]]
+
+
 def test_elements_can_be_filtered_taken_repeated_and_zipped() -> None:
     ten = Dataset.range(10)
     assert numbers(ten.filter(lambda i: i % 3 == 0)) == [0, 3, 6, 9]

@@ -33,7 +33,7 @@ def test_a_graph_is_read_with_names() -> None:
     assert graph.x.tolist() == [[3, 1, 0], [1.5, 0, 1], [0, 0, 1], [-2, 1, 0]]
     assert graph.classes == ["biology", "physics"]
     assert graph.y is not None and graph.y.dtype == np.int32
-    assert graph.y.tolist() == [1, 0, 0, 1]
+    assert graph.y.tolist() == [1, 0, -1, 1]
     assert graph.labelled.tolist() == [True, True, False, True]
     assert graph.edge_attr is None
     assert graph.edge_index.dtype == np.int32
@@ -62,16 +62,27 @@ def test_nodes_without_features_are_features() -> None:
     assert graph.edge_index.tolist() == [[0], [2]]
 
 
+def test_an_edge_from_a_node_to_itself_is_one_edge() -> None:
+    edges = b"source,target,weight\na,a,2\na,b,3\n"
+    for directed, ends, weights in (
+        (False, [[0, 0, 1], [0, 1, 0]], [2, 3, 3]),
+        (True, [[0, 0], [0, 1]], [2, 3]),
+    ):
+        graph = read(b"id,n\na,1\nb,2\n", edges, directed=directed)
+        assert graph.edge_index.tolist() == ends
+        assert graph.edge_attr is not None and graph.edge_attr[:, 0].tolist() == weights
+
+
 def test_a_network_trains_with_what_is_read() -> None:
     graph = read()
     nn = pg.nn
     inputs = [pg.Input(graph.x.shape), pg.Input(graph.edge_index.shape, dtype="int32")]
     model = pg.Model(inputs, nn.GCNConv(len(graph.classes))(*inputs))
-    model.compile(pg.optim.Adam(0.1), nn.SparseCategoricalCrossentropy(from_logits=True))
+    loss = nn.SparseCategoricalCrossentropy(from_logits=True, ignore_class=-1)
+    model.compile(pg.optim.Adam(0.1), loss)
     assert graph.y is not None
-    weight = graph.labelled.astype(np.float32)[None]
     batch = [graph.x[None], graph.edge_index[None]]
-    history = model.fit(batch, graph.y[None], sample_weight=weight, epochs=20, verbose=0)
+    history = model.fit(batch, graph.y[None], epochs=20, verbose=0)
     assert history.steps[-1][0] < history.steps[0][0]
 
 
@@ -120,6 +131,14 @@ PROBLEMS = {
     "too large a number": (
         {"nodes": b"id,n\na,1\nb,1e39\n"},
         "nodes.csv, line 3: column 'n': '1e39' is not a number.",
+    ),
+    "too large a number to predict": (
+        {"nodes": b"id,y\na,0.5\nb,1.5\nc,2.5\nd,1e39\n"},
+        "nodes.csv, line 5: column 'y': '1e39' is too large for float32.",
+    ),
+    "names as classes": (
+        {"label": "id", "id": "id"},
+        "nodes.csv: column 'id' holds the names of nodes, and cannot hold their classes too.",
     ),
     "an empty label": ({"nodes": b"id,n,y\na,1,\nb,2,\n"}, "nodes.csv: column 'y' is empty."),
     "an empty file": ({"nodes": b""}, "nodes.csv is empty."),

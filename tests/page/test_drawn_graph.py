@@ -92,6 +92,23 @@ def test_nodes_are_shown_with_their_predicted_classes() -> None:
     assert (data["total"], data["total_lines"], data["classes"]) == (34, 78, 2)
 
 
+@pytest.mark.parametrize("ignored", [-1, 1])
+def test_classes_that_are_not_known_are_neither_right_nor_wrong(ignored: int) -> None:
+    """Nodes with the label that the loss leaves out do not train, and are not counted."""
+    known = np.arange(34) < 20
+    labels = np.where(known, 0, ignored).astype(np.int32)
+    weight = (np.arange(34) < 5).astype(np.float32)
+    loss = nn.SparseCategoricalCrossentropy(from_logits=True, ignore_class=ignored)
+    for weights, trains in ((None, known), (weight, weight > 0)):
+        view = view_of(trained([nn.GCNConv(2)], y=labels, weight=weights, loss=loss))
+        right = integers(view["predicted"]) == 0
+        others = known & ~trains
+        assert view["training"] == {"right": int(right[trains].sum()), "all": int(trains.sum())}
+        assert view["others"] == {"right": int(right[others].sum()), "all": int(others.sum())}
+        assert np.array_equal(integers(view["data"]["labels"]), np.where(known, 0, -1))
+        assert np.array_equal(np.frombuffer(view["data"]["trains"], np.uint8), trains)
+
+
 def test_data_is_sent_once_and_again_after_another_training() -> None:
     model = trained([nn.GCNConv(2)])
     first = view_of(model)

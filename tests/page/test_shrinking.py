@@ -171,6 +171,20 @@ def test_fine_tuning_wins_accuracy_back_and_keeps_what_was_saved(
     assert "cannot be trained" in problem(side, "shrink_tune", name="int8")
 
 
+def test_shared_values_of_a_network_that_sgd_trains_are_fine_tuned(side: PythonSide) -> None:
+    """The gradient of a shared value is a sum: the rate of SGD for single weights would ruin it."""
+    program = PROGRAM.replace("Adam(0.02)", "SGD(0.1, momentum=0.9)").replace(
+        "Dense(24", "Dense(128"
+    )
+    assert side.run(program) == "done"
+    points = shrink(side)
+    assert points["original"]["value"] > 0.9
+    for name in ("clusters-4", "clusters-64"):
+        answer(side, "shrink_tune", name=name)
+        tuned = answer(side, "shrink_next", seconds=60)["point"]
+        assert tuned["value"] > points[name]["value"] - 0.03
+
+
 def test_fine_tuning_that_is_left_changes_nothing(
     shrunk: tuple[PythonSide, dict[str, Any]],
 ) -> None:

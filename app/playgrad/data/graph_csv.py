@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from playgrad.data.edges import coalesce, to_undirected
+from playgrad.data.edges import coalesce
 from playgrad.data.read_files import file_name, opened
 from playgrad.data.table_columns import Column, columns_of, is_missing
 from playgrad.data.text_table import TextTable, read_table
@@ -35,8 +35,9 @@ class NamedGraph:
         x: features of nodes, float32 (nodes, features).
         edge_index: sources and targets of edges, int32 (2, edges).
         edge_attr: features of edges, float32 (edges, features); None for none.
-        y: classes of nodes, int32 (nodes,), 0 for unknown ones; or numbers, float32 (nodes,). None
-            if the file has no column of them.
+        y: classes of nodes, int32 (nodes,), −1 for unknown ones, which losses leave out with
+            ``ignore_class=-1``; or numbers, float32 (nodes,), 0 for unknown ones. None if the file
+            has no column of them.
         labelled: whether the class or number of each node is known, bool (nodes,).
         classes: the names of the classes; [] for numbers.
         names: the names of the nodes.
@@ -77,16 +78,18 @@ def graph_from_csv(
         source, target: columns of edges; None for "source", "from" or "src", and "target", "to" or
             "dst".
         directed: whether edges lead in one direction only. Otherwise each also leads back.
-            Features of edges that occur several times are added up.
+            Features of edges that occur several times are added up. An edge from a node to itself
+            is one edge in both cases.
 
     Raises:
         ReadError: a file is missing, too large or not such a table, a cell is not a number, or an
             edge leads to a node that does not exist. The error has the file and the line.
     """
     node_file = _Table.read(nodes, "nodes.csv")
-    names, number_of = _names(node_file, node_file.column(id, _IDS, "id", "names of nodes"))
-    y, labelled, classes, used = _targets(node_file, label, len(names))
-    used.add(node_file.column(id, _IDS, "id", "names of nodes"))
+    names_at = node_file.column(id, _IDS, "id", "names of nodes")
+    names, number_of = _names(node_file, names_at)
+    y, labelled, classes, used = _targets(node_file, label, len(names), names_at)
+    used.add(names_at)
     features, x = _features(node_file, used, names)
 
     edge_file = _Table.read(edges, "edges.csv")
@@ -98,11 +101,14 @@ def graph_from_csv(
         raise edge_file.error(f"column '{edge_file.titles[ends[0]]}' is both source and target.")
     rows = np.stack([_numbers_of(edge_file, end, number_of, node_file.name) for end in ends])
     _, attributes = _features(edge_file, set(ends), None)
-    joined = coalesce if directed else to_undirected
+    if not directed:
+        leads_back = rows[0] != rows[1]
+        rows = np.hstack([rows, rows[::-1, leads_back]])
+        attributes = np.concatenate([attributes, attributes[leads_back]])
     if attributes.shape[1] == 0:
-        edge_index, edge_attr = joined(rows), None
+        edge_index, edge_attr = coalesce(rows), None
     else:
-        edge_index, edge_attr = joined(rows, attributes)
+        edge_index, edge_attr = coalesce(rows, attributes)
     return NamedGraph(x, edge_index, edge_attr, y, labelled, classes, names, features)
 
 
@@ -185,13 +191,21 @@ def _names(file: _Table, at: int) -> tuple[list[str], dict[str, int]]:
 
 
 def _targets(
-    file: _Table, label: str | None, count: int
+    file: _Table, label: str | None, count: int, names_at: int
 ) -> tuple[Array | None, Array, list[str], set[int]]:
-    """Return the targets of nodes, which of them are known, the classes, and the column."""
+    """Return the targets of nodes, which of them are known, the classes, and the column.
+
+    Args:
+        names_at: the column of names.
+    """
     at = file.find(label, _LABELS)
     if at is None:
         return None, np.zeros(count, bool), [], set()
     column = file.columns[at]
+    if at == names_at:
+        raise file.error(
+            f"column '{column.title}' holds the names of nodes, and cannot hold their classes too."
+        )
     for row in column.odd:
         raise file.at_row(
             row, f"'{column.cells[row]}' is not a number, as others in '{column.title}'."
@@ -201,8 +215,20 @@ def _targets(
     known = ~np.isnan(values)
     if not known.any():
         raise file.error(f"column '{column.title}' is empty.")
-    y = np.where(known, values, 0).astype(np.int32 if is_class else np.float32)
-    return y, known, column.categories if is_class else [], {at}
+    if is_class:
+        return np.where(known, values, -1).astype(np.int32), known, column.categories, {at}
+    _check_range(file, column, values)
+    return np.where(known, values, 0).astype(np.float32), known, [], {at}
+
+
+def _check_range(file: _Table, column: Column, values: Array) -> None:
+    """Raise ReadError if a number is too large for float32. NaN passes."""
+    large = np.flatnonzero(np.abs(values) > np.finfo(np.float32).max)
+    if large.size:
+        row = int(large[0])
+        raise file.at_row(
+            row, f"column '{column.title}': '{column.cells[row]}' is too large for float32."
+        )
 
 
 def _features(file: _Table, used: set[int], names: list[str] | None) -> tuple[list[str], Array]:

@@ -56,6 +56,12 @@ def classes_in(targets: Array, scale: Scale) -> Array:
     return np.asarray(labels, np.int32)
 
 
+def ignored_class(model: Any) -> int | None:
+    """Return the label that the loss of a compiled model leaves out; None for none."""
+    loss = model.recipe.objectives.loss_of(0)
+    return loss.ignore_class if isinstance(loss, SparseCategoricalCrossentropy) else None
+
+
 def decisions(outputs: Array, scale: Scale) -> tuple[Array, Array | None]:
     """Return the predicted classes (samples,), and their probabilities if the scale has them.
 

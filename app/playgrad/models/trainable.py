@@ -136,12 +136,13 @@ class TrainableNetwork(Network):
         return metadata
 
     def kept_variables(self) -> dict[str, Variable]:
-        """Return the weights that training changes, by their names in files."""
+        """Return the weights that may keep zeros or shared values in training, by their names in
+        files; also those of layers that are frozen, which may be trained again."""
         return {
             f"{layer_name}/{name}": variable
             for layer_name, layer in self.named_layers()
             for name, variable in layer.variables.items()
-            if variable.trainable
+            if variable.dtype.startswith("float")
         }
 
     # Files with the state of the training

@@ -19,7 +19,7 @@ from playgrad.inspection.edge_messages import (
     learned_weights,
 )
 from playgrad.inspection.forward import run_all
-from playgrad.inspection.outputs import classes_in, decisions, scale_of_outputs
+from playgrad.inspection.outputs import classes_in, decisions, ignored_class, scale_of_outputs
 from playgrad.page.shown_model import LiveModel
 
 Array = np.ndarray[Any, Any]
@@ -32,6 +32,8 @@ MOST_NEIGHBOURS = 12
 """The most neighbours of a node that take it there."""
 MOST_PAIRS = 20_000
 """The most lines between nodes."""
+UNKNOWN = -1
+"""In place of a class that is not known."""
 MOST_LAYERS = 4
 """The most layers whose messages are shown."""
 
@@ -48,9 +50,9 @@ class EdgeMessages(TypedDict):
 class NodeData(TypedDict):
     """The nodes that are drawn, and lines between them: pairs of their places in ``numbers``.
 
-    `numbers`: int32; `pairs` (lines, 2): int32; `labels`: int32, −1 for none; `trains`: 1 for nodes
-    with a weight in the loss; `total`, `total_lines`: of the whole graph; `messages`: those that
-    training does not change.
+    `numbers`: int32; `pairs` (lines, 2): int32; `labels`: int32, −1 for a class that is not known,
+    which the loss leaves out; `trains`: 1 for nodes that count in the loss; `total`, `total_lines`:
+    of the whole graph; `messages`: those that training does not change.
     """
 
     numbers: bytes
@@ -72,7 +74,8 @@ class NodeShare(TypedDict):
 
 class NodeTask(TypedDict):
     """The class predicted for each node that is drawn, or −1, and its probability; `attention`:
-    messages that training changes; `training`, `others`: of all nodes of the graph."""
+    messages that training changes; `training`, `others`: of all nodes of the graph whose class is
+    known."""
 
     shows: Literal["nodes"]
     version: int
@@ -142,7 +145,9 @@ def node_view(model: LiveModel, excerpt: GraphExcerpt, needs_data: bool) -> Node
     outputs, *values = run_all(model, fetches, excerpt.xs)
     predicted, chances = decisions(outputs[0], scale)
     labels = classes_in(excerpt.y[0], scale)
-    trains = _trains(excerpt)
+    is_known = labels != ignored_class(model)
+    labels = np.where(is_known, labels, UNKNOWN)
+    trains = _trains(excerpt) & is_known
     right, count = predicted == labels, excerpt.xs[at].shape[2]
     view: NodeTask = {
         "shows": "nodes",
@@ -155,7 +160,7 @@ def node_view(model: LiveModel, excerpt: GraphExcerpt, needs_data: bool) -> Node
             for (name, (_, against)), value in zip(learned.items(), values, strict=True)
         ],
         "training": {"right": int(right[trains].sum()), "all": int(trains.sum())},
-        "others": _share_of_others(right, trains, drawn, nodes),
+        "others": _share_of_others(right, is_known & ~trains, drawn, nodes),
     }
     if needs_data:
         fixed = fixed_weights(network, excerpt.xs, nodes)[:MOST_LAYERS]
@@ -181,8 +186,7 @@ def _trains(excerpt: GraphExcerpt) -> Array:
     return weighs
 
 
-def _share_of_others(right: Array, trains: Array, drawn: DrawnNodes, nodes: int) -> NodeShare:
-    others = ~trains
+def _share_of_others(right: Array, others: Array, drawn: DrawnNodes, nodes: int) -> NodeShare:
     others[drawn.total : nodes] = False  # padding
     return {"right": int(right[others].sum()), "all": int(others.sum())}
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from playgrad.data.excerpt import Excerpt
 from playgrad.errors import GraphError, PlaygradError
+from playgrad.optim.adam import Adam
 from playgrad.page.shown_model import LiveModel
 from playgrad.runtime.options import get_options, options_set
 
@@ -32,6 +33,8 @@ MOST_STEPS = 500
 SPARSITIES = (50, 80, 90, 95)
 """In percent of the weights."""
 CLUSTERS = (4, 16, 64)
+RATE_OF_SHARED = 1e-3
+"""The learning rate of Adam for versions whose weights share values."""
 _TUNABLE = ("sparsity-", "clusters-")
 
 Method = Callable[[Any, Array], Any]
@@ -286,7 +289,7 @@ def methods() -> dict[str, Method]:
         return lambda model, _: prune(model, sparsity=percent / 100)
 
     def clustered(count: int) -> Method:
-        return lambda model, _: cluster(model, clusters=count)
+        return lambda model, _: _with_steps_for_sums(cluster(model, clusters=count))
 
     return {
         "float16": rounded("float16"),
@@ -295,6 +298,15 @@ def methods() -> dict[str, Method]:
         **{f"sparsity-{percent}": sparse(percent) for percent in SPARSITIES},
         **{f"clusters-{count}": clustered(count) for count in CLUSTERS},
     }
+
+
+def _with_steps_for_sums(model: Any) -> Any:
+    """Return a model whose weights share values, to be fine-tuned by an optimizer whose steps do
+    not grow with the gradients. That of a shared value is the sum over its weights: with the
+    program's learning rate, SGD would take steps that are thousands of times too large."""
+    if not model.recipe.optimizer.record.is_adaptive:
+        model.recipe.optimizer = Adam(RATE_OF_SHARED)
+    return model
 
 
 def _spread(x: Array, most: int) -> Array:

@@ -1104,20 +1104,21 @@ export const en = {
     isRight: "right",
     isWrong: "wrong",
     neither: "no class (NaN)",
+    unknown: "class not known",
     trains: "trains",
     choose: "Point at a node, or move to one with the arrow keys, to see its neighbours.",
     part: (/** @type {string} */ drawn, /** @type {string} */ all) =>
       `Drawn are ${drawn} of ${all} nodes: one that trains, with neighbours, their neighbours, and so on.`,
     node: (/** @type {number} */ number) => `Node ${number}`,
     verdict: (
-      /** @type {{truth: string, predicted: string, chance: string, isRight: boolean}} */ {
+      /** @type {{truth: string, predicted: string, chance: string, isRight: boolean | null}} */ {
         truth,
         predicted,
         chance,
         isRight,
       },
     ) =>
-      `${isRight ? "" : `${truth}, `}predicted ${predicted}${chance && `, ${chance}`}: ${isRight ? "right" : "wrong"}`,
+      `${isRight ? "" : `${truth}, `}predicted ${predicted}${chance && `, ${chance}`}${isRight === null ? "" : isRight ? ": right" : ": wrong"}`,
     messages: (/** @type {number} */ neighbours) =>
       `It takes from ${neighbours === 1 ? "1 neighbour" : `${neighbours} neighbours`}:`,
     neighbours: (/** @type {number} */ neighbours) =>

@@ -849,13 +849,14 @@ export const zhHans = {
     isRight: "正确",
     isWrong: "错误",
     neither: "没有类别 (NaN)",
+    unknown: "类别未知",
     trains: "用于训练",
     choose: "指向一个节点，或用方向键移到节点上，可看到它的邻居。",
     part: (drawn, all) =>
       `画出了 ${all} 个节点中的 ${drawn} 个：一个用于训练的节点、它的邻居、邻居的邻居，依此类推。`,
     node: (number) => `节点 ${number}`,
     verdict: ({ truth, predicted, chance, isRight }) =>
-      `${isRight ? "" : `${truth}，`}预测为${predicted}${chance && `，${chance}`}：${isRight ? "正确" : "错误"}`,
+      `${isRight ? "" : `${truth}，`}预测为${predicted}${chance && `，${chance}`}${isRight === null ? "" : isRight ? "：正确" : "：错误"}`,
     messages: (neighbours) => `它从 ${neighbours} 个邻居取得：`,
     neighbours: (neighbours) => `${neighbours} 个邻居：`,
     from: (number, predicted) => `${number}，${predicted}`,

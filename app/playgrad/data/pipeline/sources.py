@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from playgrad.data.pipeline.base import UNKNOWN, Round, Transformation, close
-from playgrad.data.pipeline.structure import as_array, leaves, mapped, rebuilt
+from playgrad.data.pipeline.structure import as_array, kept, leaves, mapped, rebuilt
 from playgrad.data.table_facts import TableFacts, facts_of
 from playgrad.errors import DataError
 
@@ -71,7 +71,7 @@ class Generated(Transformation):
     def open(self, round_: Round) -> Iterator[Any]:
         iterator = iter(self.function())
         try:
-            yield from iterator
+            yield from map(kept, iterator)
         finally:
             close(iterator)
 

@@ -70,6 +70,17 @@ def mapped(element: Any, function: Callable[[Any], Any]) -> Any:
     return rebuilt(element, iter([function(leaf) for _, leaf in leaves(element)]))
 
 
+def kept(element: Any) -> Any:
+    """Return an element with copies of its arrays: code of the user's that yields them may fill the
+    same arrays again for the next element, while this one waits for its batch or its step."""
+    if isinstance(element, list):
+        has_arrays = any(isinstance(part, np.ndarray) for part in element)
+        return [kept(part) for part in element] if has_arrays else element
+    if isinstance(element, (tuple, dict)):
+        return rebuilt(element, iter([kept(leaf) for _, leaf in leaves(element)]))
+    return element.copy() if isinstance(element, np.ndarray) else element
+
+
 def applied(function: Callable[..., Any], element: Any) -> Any:
     """Call ``function`` with an element; a tuple gives one argument for each of its items."""
     return function(*element) if isinstance(element, tuple) else function(element)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
 from playgrad.data.pipeline.base import UNKNOWN, Round, Transformation, close, opened
 from playgrad.data.pipeline.failures import Failure, short
 from playgrad.data.pipeline.order import Following
-from playgrad.data.pipeline.structure import applied, leaves, rebuilt
+from playgrad.data.pipeline.structure import applied, kept, leaves, rebuilt
 from playgrad.errors import DataError
 
 
@@ -112,6 +112,23 @@ class Flattened(Following):
         return 0 if self.before.cardinality == 0 else UNKNOWN
 
 
+class _Elements:
+    """The elements of an iterable of the user's, `kept`. Unlike a generator, it goes on after an
+    error if the iterable does, such as a reader of records of which one is damaged."""
+
+    def __init__(self, made: Iterable[Any]) -> None:
+        self._iterator = iter(made)
+
+    def __iter__(self) -> Iterator[Any]:
+        return self
+
+    def __next__(self) -> Any:
+        return kept(next(self._iterator))
+
+    def close(self) -> None:
+        close(self._iterator)
+
+
 def opened_part(made: Any, round_: Round, method: str) -> Iterator[Any]:
     """Return the elements of the data set or iterable that a user's function has returned.
 
@@ -126,4 +143,4 @@ def opened_part(made: Any, round_: Round, method: str) -> Iterator[Any]:
             f"the function of {method} returned {type(made).__name__}, not a Dataset or another "
             "iterable."
         )
-    return iter(made)
+    return _Elements(made)

@@ -27,21 +27,22 @@ export function radiusOf({ graph, sight, whole }) {
 }
 
 /** The numbers of looks that are no class. */
-export const [RIGHT, WRONG, NEITHER] = [1e6, 1e6 + 1, 1e6 + 2];
+export const [RIGHT, WRONG, NEITHER, UNKNOWN] = [1e6, 1e6 + 1, 1e6 + 2, 1e6 + 3];
 
-/** The look of a node: a class, or right or wrong. @param {NodesDrawing} drawing @param {number} node */
-function lookOf({ graph, answer, colouring }, node) {
+/** The look of a node: a class, or right or wrong. @param {Pick<NodesDrawing, "graph" | "answer" | "colouring">} drawing @param {number} node */
+export function lookOf({ graph, answer, colouring }, node) {
   const [label, predicted] = [graph.labels[node], answer.predicted[node]];
-  if (colouring === "right") return predicted === label ? RIGHT : WRONG;
-  const shown = colouring === "true" ? label : predicted;
-  return shown < 0 ? NEITHER : shown;
+  if (colouring === "predicted") return predicted < 0 ? NEITHER : predicted;
+  if (label < 0) return UNKNOWN;
+  if (colouring === "true") return label;
+  return predicted === label ? RIGHT : WRONG;
 }
 
 /** The shape and the colour of a look. @param {number} look @param {Palette} palette @returns {[number, string]} */
 export function styleOf(look, palette) {
   if (look === RIGHT) return [0, cssColour("--accent")];
   if (look === WRONG) return [3, cssColour("--danger")];
-  if (look === NEITHER) return [0, cssColour("--muted")];
+  if (look === NEITHER || look === UNKNOWN) return [0, cssColour("--muted")];
   return [look, css(palette.classes[look % COLOURS])];
 }
 

@@ -4,7 +4,7 @@ import { count } from "../../words/format.js";
 import { t } from "../../words/locale.js";
 import { COLOURS, css } from "../../pictures/palette.js";
 import { drawPoint } from "../../pictures/point-shapes.js";
-import { RIGHT, WRONG, NEITHER, styleOf } from "./nodes-drawing.js";
+import { lookOf, RIGHT, WRONG, NEITHER, styleOf, UNKNOWN } from "./nodes-drawing.js";
 
 /**
  * @import { Palette } from "../../pictures/plane-colours.js"
@@ -33,23 +33,15 @@ export function NodesLegend({ graph, answer, colouring, palette, names }) {
 }
 
 /** The looks in use with the number of their nodes. @param {NodesGraph} graph @param {NodesAnswer} answer @param {Colouring} colouring @returns {[number, number][]} */
-function entries({ labels, classes }, { predicted }, colouring) {
-  if (colouring === "right") {
-    const right = predicted.filter((each, at) => each === labels[at]).length;
-    return [
-      [RIGHT, right],
-      [WRONG, predicted.length - right],
-    ];
-  }
-  const shown = colouring === "true" ? labels : predicted;
-  const counts = Array.from({ length: classes }, () => 0);
-  let neither = 0;
-  for (const each of shown) {
-    if (each < 0) neither += 1;
-    else counts[each] += 1;
-  }
-  const found = counts.map((nodes, look) => /** @type {[number, number]} */ ([look, nodes]));
-  return neither > 0 ? [...found, [NEITHER, neither]] : found;
+function entries(graph, answer, colouring) {
+  const looks =
+    colouring === "right" ? [RIGHT, WRONG] : Array.from({ length: graph.classes }, (_, at) => at);
+  const counts = new Map(looks.map((look) => [look, 0]));
+  graph.numbers.forEach((_, node) => {
+    const look = lookOf({ graph, answer, colouring }, node);
+    counts.set(look, (counts.get(look) ?? 0) + 1);
+  });
+  return [...counts];
 }
 
 /** @param {number} look @param {string[]} names */
@@ -57,6 +49,7 @@ function textOf(look, names) {
   const words = t().nodes;
   if (look === RIGHT) return words.isRight;
   if (look === WRONG) return words.isWrong;
+  if (look === UNKNOWN) return words.unknown;
   return look === NEITHER ? words.neither : nameOfClass(look, names);
 }
 

@@ -108,11 +108,13 @@ function factsOf(graph, answer, node, messages, names) {
   const words = t().nodes;
   const [label, predicted] = [graph.labels[node], answer.predicted[node]];
   const title = `${words.node(graph.numbers[node])}${graph.trains[node] ? `, ${words.trains}` : ""}`;
+  const isKnown = label >= 0;
+  const isRight = isKnown ? label === predicted : null;
   const verdict = words.verdict({
-    truth: nameOfClass(label, names),
+    truth: isKnown ? nameOfClass(label, names) : words.unknown,
     predicted: predicted < 0 ? words.neither : nameOfClass(predicted, names),
     chance: answer.chances ? percent(answer.chances[node], 0) : "",
-    isRight: label === predicted,
+    isRight,
   });
   const all = arriving(graph, node, messages);
   const rows = all.slice(0, LISTED).map((each) => {
@@ -123,7 +125,7 @@ function factsOf(graph, answer, node, messages, names) {
   if (messages && messages.own[node] > 0)
     rows.unshift({ from: words.fromItself, weight: messages.own[node] });
   const head = messages ? words.messages(all.length) : words.neighbours(all.length);
-  return { title, verdict, isRight: label === predicted, head, rows, left: all.length - LISTED };
+  return { title, verdict, isRight, head, rows, left: all.length - LISTED };
 }
 
 /** The same as a text. @type {(...of: Parameters<typeof factsOf>) => string} */
@@ -148,7 +150,7 @@ function OneNode({ graph, answer, node, messages, names }) {
   const most = Math.max(...rows.map(({ weight }) => weight || 0));
   return html`
     <p><b>${title}</b></p>
-    <p data-right=${isRight ? "" : undefined} class="nodes-verdict">${verdict}</p>
+    <p data-right=${isRight === null ? undefined : String(isRight)} class="nodes-verdict">${verdict}</p>
     <p class="hint">${head}</p>
     <ul class="nodes-messages">
       ${rows.map(

@@ -57,6 +57,7 @@ class CompiledRun:
         self._table = new_bytes(host, 4 * (FIRST_POINTER + count), "a table").view(np.int32)
         self._places = (host.address(self._constants), host.address(self._table))
         self._pointed: list[Array | None] = [None] * count
+        self._arrays: Arrays = ()  # those of the run that the table belongs to
         self._held = [self._reachable(t.node.attrs["value"]) for t in step.arena.held]
         self._runs = host.load(step.module, step.count)
         self._nodes = step.order.nodes
@@ -91,7 +92,6 @@ class CompiledRun:
             KeyboardInterrupt: ``stop`` returned true between two parts.
         """
         arrays = [*variables, *map(self._reachable, feeds), *self._held]
-        self._point_to(arrays)
         with self._block.lent(self._size) as block:
             begin = self._host.address(block)
             places = (begin + self._scratch, begin, *self._places)
@@ -99,6 +99,8 @@ class CompiledRun:
                 for run in runs:
                     if stop():
                         raise KeyboardInterrupt
+                    if self._arrays is not arrays:  # after a run within this one
+                        self._point_to(arrays)
                     self._call(run, places, block, arrays, steps)
                 if part:
                     # Infinity and NaN without a warning, as on a GPU.
@@ -126,6 +128,7 @@ class CompiledRun:
                     table[FIRST_POINTER + number] = _word(self._host.address(array))
                     pointed[number] = array
         table[:FIRST_POINTER] = 0
+        self._arrays = arrays
 
     def _call(
         self, run: int, places: tuple[int, ...], block: Array, arrays: Arrays, steps: int

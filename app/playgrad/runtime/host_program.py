@@ -67,6 +67,7 @@ class HostProgram:
         self.compile_seconds = 0.0
         self._variables: list[Array] = []  # of compiled code; the keys are in the same order
         self._keys: list[Key] = []
+        self._lendings = -1  # of the store, when the variables were looked up
 
     def run(
         self, feeds: Mapping[str, Array], stop: Callable[[], bool]
@@ -130,12 +131,25 @@ class HostProgram:
     ) -> list[Array]:
         compiled, host = self.compiled, self._host
         assert compiled is not None and host is not None
-        arrays = self._store.arrays
-        current = map(arrays.get, self._keys)
-        if not self._variables or not all(map(is_, current, self._variables)):
+        store, outer = self._store, self._store.in_code
+        if outer:  # an operation of the user's runs this: the other run keeps the values it has
+            store.lend_all()
+        current = map(store.arrays.get, self._keys)
+        if self._lendings != store.lendings or not all(map(is_, current, self._variables)):
             self._variables = self._bound(compiled, host)
+            self._lendings = store.lendings
+        variables, lendings = self._variables, store.lendings
         fed = [feeds[name] for name in self._feeds]
-        return compiled.run(self._variables, fed, stop, steps)[0]
+        store.in_code = True
+        try:
+            fetched = compiled.run(variables, fed, stop, steps)[0]
+        finally:
+            store.in_code = outer
+        if store.lendings != lendings:  # other runs within this one have replaced arrays
+            for key, array in zip(self._keys, variables, strict=True):
+                if key[1] in compiled.overwritten:
+                    store.arrays[key] = array
+        return fetched
 
     def _bound(self, compiled: CompiledRun, host: StepHost) -> list[Array]:
         """Return the values of the variables, where compiled code can work on them."""

@@ -50,6 +50,7 @@ class CompiledRun:
         self.repeats = step.repeats
         self._host = host
         self._block = block
+        self._views = block.new_views()
         self._constants = copied_to(
             host, np.frombuffer(step.constants, np.uint8), "constants of a step"
         )
@@ -92,6 +93,16 @@ class CompiledRun:
             KeyboardInterrupt: ``stop`` returned true between two parts.
         """
         arrays = [*variables, *map(self._reachable, feeds), *self._held]
+        try:
+            return self._run(variables, arrays, stop, steps)
+        finally:  # what was fed may be large
+            first, count = len(variables), len(feeds)
+            self._pointed[first : first + count] = [None] * count
+            self._arrays = ()
+
+    def _run(
+        self, variables: Arrays, arrays: Arrays, stop: Callable[[], bool], steps: int
+    ) -> tuple[list[Array], dict[str, Array]]:
         with self._block.lent(self._size) as block:
             begin = self._host.address(block)
             places = (begin + self._scratch, begin, *self._places)
@@ -192,23 +203,15 @@ class CompiledRun:
         order = self.step.order
         root = order.root(tensor)
         place = self.step.arena.places[root]
-        shape, kind = tensor.spec.static_shape, np.dtype(tensor.dtype)
+        shape = tensor.spec.static_shape
         if place.region is Region.CONSTANT:
             constant = np.asarray(root.node.attrs["value"]).reshape(shape)
             return lambda block, arrays: constant
         if place.region is Region.ARRAY:
             number = place.offset
             return lambda block, arrays: _read_only(arrays[number].reshape(shape))
-        start, size = place.offset, tensor.spec.size * kind.itemsize
-        kept: tuple[Array, Array] | None = None
-
-        def view(block: Array, arrays: Arrays) -> Array:
-            nonlocal kept
-            if kept is None or kept[0] is not block:
-                kept = block, block[start : start + size].view(kind).reshape(shape)
-            return _read_only(kept[1])
-
-        return view
+        start, views = place.offset, self._views
+        return lambda block, arrays: _read_only(views.view(block, tensor, start))
 
 
 def _read_only(view: Array) -> Array:

@@ -11,10 +11,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from typing import Any, Protocol
+from weakref import WeakSet
 
 import numpy as np
 
 from playgrad.errors import OutOfMemoryError
+from playgrad.graph.tensor import Tensor
 from playgrad.wasm.memory import address
 from playgrad.wasm.module import Module
 
@@ -81,6 +83,31 @@ class PageHost:
         return [getattr(exports, f"run{number}") for number in range(count)]
 
 
+class BlockViews:
+    """Arrays of a program in the block that it was lent last."""
+
+    def __init__(self) -> None:
+        self.block: Array | None = None
+        self._views: dict[Tensor, Array] = {}
+
+    def view(self, block: Array, tensor: Tensor, start: int) -> Array:
+        """Return the array of ``tensor``, which begins at ``start``."""
+        if self.block is not block:
+            self.forget()
+            self.block = block
+        view = self._views.get(tensor)
+        if view is None:
+            kind = np.dtype(tensor.dtype)
+            there = block[start : start + tensor.spec.size * kind.itemsize]
+            view = self._views[tensor] = there.view(kind).reshape(tensor.spec.static_shape)
+        return view
+
+    def forget(self) -> None:
+        """Give up the block, which would not be freed otherwise."""
+        self.block = None
+        self._views.clear()
+
+
 class SharedBlock:
     """Memory for intermediate results and scratch, lent to one run after the other.
 
@@ -90,6 +117,13 @@ class SharedBlock:
     def __init__(self, host: StepHost) -> None:
         self._host = host
         self._free: Array | None = None
+        self._views: WeakSet[BlockViews] = WeakSet()
+
+    def new_views(self) -> BlockViews:
+        """Return views for a program, which do not outlive the block."""
+        views = BlockViews()
+        self._views.add(views)
+        return views
 
     @contextmanager
     def lent(self, size: int) -> Iterator[Array]:
@@ -98,15 +132,24 @@ class SharedBlock:
         Raises:
             OutOfMemoryError: there is no room for them.
         """
-        block, self._free = self._free, None
-        if block is None or len(block) < size:
-            block = None  # freed before the larger one is allocated
-            block = new_bytes(self._host, size, "the results of a step")
+        free, self._free = self._free, None
+        if free is not None and len(free) < size:
+            self._drop(free)
+            free = None  # freed before the larger one is allocated
+        block = free if free is not None else new_bytes(self._host, size, "the results of a step")
         try:
             yield block
         finally:
+            dropped: Array | None = block
             if self._free is None or len(self._free) < len(block):
-                self._free = block
+                dropped, self._free = self._free, block
+            self._drop(dropped)
+
+    def _drop(self, block: Array | None) -> None:
+        if block is not None:
+            for views in self._views:
+                if views.block is block:
+                    views.forget()
 
 
 def new_bytes(host: StepHost, size: int, what: str) -> Array:

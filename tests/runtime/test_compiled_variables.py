@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
-from unittest import mock
 
 import numpy as np
 import pytest
 
 import playgrad as pg
-from playgrad.runtime import host_program
 from playgrad.runtime.session import Session
+from playgrad.runtime.step_host import using_step_host
 from tests.runtime.test_compiled_steps import compiling, counter
 
 Array = np.ndarray[Any, Any]
@@ -24,8 +23,8 @@ def host() -> Iterator[None]:
 
 
 def run_in_python(session: Session, fetches: Any) -> Any:
-    """Run a program that is not worth a compilation yet."""
-    with mock.patch.object(host_program, "SECONDS_OF_NODE", 1e9):
+    """Run a program that is not compiled."""
+    with using_step_host(None):
         return session.run(fetches)
 
 

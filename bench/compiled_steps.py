@@ -20,21 +20,22 @@ from bench.workload_files import write
 from bench.workloads import WORKLOADS
 
 PROGRAM = """
-from playgrad.runtime import host_program
+from playgrad.runtime.step_host import page_host, using_step_host
 
 TURN = 0.03
 
-def trainer(seconds_of_node):
-    host_program.SECONDS_OF_NODE = seconds_of_node
-    made = PlaygradTrainer(read, WORKLOAD, "cpu")
-    losses = [made.steps(1) for _ in range(3)]
+def trainer(host):
+    with using_step_host(host):
+        made = PlaygradTrainer(read, WORKLOAD, "cpu")
+        losses = [made.steps(1) for _ in range(3)]
+        made.step_and_read()
     return made, losses
 
 def each(made, count):
     for _ in range(count):
         made.step_and_read()
 
-(apart, expected), (compiled, losses) = trainer(1e9), trainer(0.0)
+(apart, expected), (compiled, losses) = trainer(None), trainer(page_host())
 ways = {
     "apart": apart.steps, "compiled": compiled.steps,
     "apart, each": lambda count: each(apart, count),

@@ -57,6 +57,9 @@ class Emitter:
     may_fail: bool = False
 
 
+MOST_OPERANDS = 900
+"""The most inputs and outputs of a node: they are parameters of a function, of which browsers take
+1,000."""
 _EMITTERS: dict[str, Emitter] = {}
 _FALLBACKS: dict[str, Emitter] = {}
 """For nodes that the operation's first emitter does not support."""
@@ -90,6 +93,8 @@ def emitter_of(node: Node) -> Emitter | None:
     """Return the emitter that can write the code of ``node``, or None."""
     name = node.op.name if node.op.elementwise is None else ELEMENTWISE
     if node.op.source is not None and name != ELEMENTWISE:
+        return None
+    if len(node.inputs) + len(node.outputs) > MOST_OPERANDS:
         return None
     for table in (_EMITTERS, _FALLBACKS):
         if name in table and table[name].supports(node):

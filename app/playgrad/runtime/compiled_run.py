@@ -59,6 +59,7 @@ class CompiledRun:
         self._pointed: list[Array | None] = [None] * count
         first = len(step.arena.variables)
         self._fed = range(first, first + len(step.arena.fed))
+        self._arrays: Arrays = ()  # of the run that the table serves
         self._held = [self._reachable(t.node.attrs["value"]) for t in step.arena.held]
         self._runs = host.load(step.module, step.count)
         self._nodes = step.order.nodes
@@ -98,9 +99,16 @@ class CompiledRun:
             KeyboardInterrupt: ``stop`` returned true between two parts.
         """
         arrays = [*variables, *map(self._reachable, feeds), *self._held]
-        self._point_to(arrays)
-        for number in self._fed:
-            self._pointed[number] = None  # fed arrays are not kept
+        try:
+            return self._run(arrays, variables, stop, steps)
+        finally:
+            self._arrays = ()  # fed arrays are not kept
+            for number in self._fed:
+                self._pointed[number] = None
+
+    def _run(
+        self, arrays: Arrays, variables: Arrays, stop: Callable[[], bool], steps: int
+    ) -> tuple[list[Array], dict[str, Array]]:
         with self._block.lent(self._size) as block:
             if block is not self._block_seen:
                 self._block_seen, begin = block, self._host.address(block)
@@ -110,6 +118,8 @@ class CompiledRun:
                 for run in runs:
                     if stop():
                         raise KeyboardInterrupt
+                    if self._arrays is not arrays:  # also after a run within this one
+                        self._point_to(arrays)
                     self._call(run, places, block, arrays, steps)
                 if part:
                     # Infinity and NaN without a warning, as on a GPU.
@@ -142,6 +152,7 @@ class CompiledRun:
                     table[FIRST_POINTER + number] = _word(self._host.address(array))
                     pointed[number] = array
         table[:FIRST_POINTER] = 0
+        self._arrays = arrays
 
     def _call(
         self, run: int, places: tuple[int, ...], block: Array, arrays: Arrays, steps: int

@@ -1,18 +1,22 @@
 """Programs of one processor: Python at first, compiled code where that is worth it.
 
-Compilation takes as long as many small steps. So it waits until Python has computed for about as
-long: the first steps come no later than without it, and a program that runs once is never compiled.
+Compiled code rounds otherwise than Python. So a program that writes variables, a training step, is
+compiled at its first run: its digits are the same whenever a training begins, is interrupted or is
+continued. Others wait for a number of runs in Python that take about as long as the compilation, by
+an estimate that is always the same: a program that runs once is not compiled.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
+from math import ceil
 from operator import is_
 from typing import Any
 
 import numpy as np
 
+from playgrad.compiler.work_estimates import operations
 from playgrad.graph.graph import Graph
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.runtime.compile_steps import compile_step
@@ -26,6 +30,10 @@ Array = np.ndarray[Any, Any]
 
 SECONDS_OF_NODE = 1e-3
 """About how long the compilation of a node takes in a page."""
+_OVERHEAD = 3e-5
+"""Seconds, about, that Python takes for a node besides its arithmetic."""
+_SPEED = 2e9
+"""Multiplications and additions in a second of Python's kernels, about."""
 LONGEST_CALL = 0.02
 """Seconds of a call of compiled code that computes several steps, between checks for a stop."""
 
@@ -61,12 +69,13 @@ class HostProgram:
         self._graph, self._store, self._initial = graph, store, initial
         self._python: PythonProgram | None = None
         self._host: StepHost | None = step_host()
-        self._until_compiled = SECONDS_OF_NODE * len(order)
+        self._runs_left = _runs_in_python(order)
         self._step_seconds = LONGEST_CALL
         self.compiled: CompiledRun | None = None
         self.compile_seconds = 0.0
         self._variables: list[Array] = []  # of compiled code; the keys are in the same order
         self._keys: list[Key] = []
+        self._lendings = -1  # of the store, when the variables were looked up
 
     def run(
         self, feeds: Mapping[str, Array], stop: Callable[[], bool]
@@ -82,11 +91,10 @@ class HostProgram:
         """
         if self._is_compiled():
             return self._run_compiled(feeds, stop, 1), {}
-        started = time.perf_counter()
         if self._python is None:
             self._python = PythonProgram(self._order, self._fetches, self._feeds, self._heavy)
         arrays, written = self._python.run(self._initial, feeds, stop)
-        self._until_compiled -= time.perf_counter() - started
+        self._runs_left -= 1
         return [np.array(array) for array in arrays], written
 
     def repeat(self, feeds: Mapping[str, Array], steps: int) -> int:
@@ -107,7 +115,7 @@ class HostProgram:
         if self._host is None or self._store.places:
             return False
         if self.compiled is None:
-            if self._until_compiled > 0:
+            if self._runs_left > 0:
                 return False
             started = time.perf_counter()
             self.compiled = self._compile(self._host)
@@ -130,12 +138,25 @@ class HostProgram:
     ) -> list[Array]:
         compiled, host = self.compiled, self._host
         assert compiled is not None and host is not None
-        arrays = self._store.arrays
-        current = map(arrays.get, self._keys)
-        if not self._variables or not all(map(is_, current, self._variables)):
+        store, outer = self._store, self._store.in_code
+        if outer:  # an operation of the user's runs this: the other run keeps the values it has
+            store.lend_all()
+        current = map(store.arrays.get, self._keys)
+        if self._lendings != store.lendings or not all(map(is_, current, self._variables)):
             self._variables = self._bound(compiled, host)
+            self._lendings = store.lendings
+        variables, lendings = self._variables, store.lendings
         fed = [feeds[name] for name in self._feeds]
-        return compiled.run(self._variables, fed, stop, steps)[0]
+        store.in_code = True
+        try:
+            fetched = compiled.run(variables, fed, stop, steps)[0]
+        finally:
+            store.in_code = outer
+        if store.lendings != lendings:  # other runs within this one have replaced arrays
+            for key, array in zip(self._keys, variables, strict=True):
+                if key[1] in compiled.overwritten:
+                    store.arrays[key] = array
+        return fetched
 
     def _bound(self, compiled: CompiledRun, host: StepHost) -> list[Array]:
         """Return the values of the variables, where compiled code can work on them."""
@@ -145,3 +166,11 @@ class HostProgram:
             (store.overwritable if name in compiled.overwritten else store.readable)(key, host)
             for name, key in zip(compiled.variables, self._keys, strict=True)
         ]
+
+
+def _runs_in_python(order: Sequence[Node]) -> int:
+    """Return the number of runs after which a program is compiled."""
+    if any(node.op.writes for node in order):
+        return 0
+    seconds = sum(_OVERHEAD + operations(node) / _SPEED for node in order)
+    return ceil(SECONDS_OF_NODE * len(order) / seconds)

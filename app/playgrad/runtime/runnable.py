@@ -293,11 +293,13 @@ class Runnable:
     # Variables
 
     def _stored(self, name: str) -> Array:
-        return self.store.arrays[self.graph, name]
+        array = self.store.lend((self.graph, name))
+        assert array is not None
+        return array
 
     def _initial_value(self, name: str) -> Array:
         """Return the value of a variable at the beginning of a run on the processor."""
-        array = self.store.arrays.get((self.graph, name))
+        array = self.store.lend((self.graph, name))
         # An initializer may depend on another variable, which may be on a GPU.
         return self._stored_elsewhere(name) if array is None else array
 

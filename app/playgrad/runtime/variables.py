@@ -27,9 +27,10 @@ class VariableStore:
     """Values of variables by graph and name. Each lives on one device.
 
     On the processor a value is an array, which is replaced; compiled code overwrites it, in arrays
-    that nobody else has. On a device with its own memory it is a range of a buffer, which variables
-    that are allocated together share, and copies in host memory are kept beside it: after a loss,
-    all variables go back to the copy.
+    that nobody else has. Whoever gets an array by `lend` may keep it, as its value stays the same.
+    On a device with its own memory a value is a range of a buffer, which variables that are
+    allocated together share, and copies in host memory are kept beside it: after a loss, all
+    variables go back to the copy.
 
     Attributes:
         is_shared: whether other processes keep some of the values.
@@ -38,6 +39,8 @@ class VariableStore:
         rescued: values after a loss, until their variables are allocated on a device again.
         buffers: device and id of each buffer, by the key that Plans name it by.
         copies: the copies in host memory.
+        lendings: the number of times that an array stopped being one that may be overwritten.
+        in_code: whether compiled code runs.
     """
 
     is_shared: ClassVar[bool] = False
@@ -51,6 +54,8 @@ class VariableStore:
         self.rescued: dict[Key, Array] = {}
         self.buffers: dict[str, tuple[Device, int]] = {}
         self.copies = HostCopies(self._read_all)
+        self.lendings = 0
+        self.in_code = False
         self._numbers = 0
 
     def __contains__(self, key: Key) -> bool:
@@ -72,6 +77,18 @@ class VariableStore:
             array = self.arrays[key] = copied_to(host, array, f"the variable '{key[1]}'")
             self._owned[key] = weakref.ref(array)
         return array
+
+    def lend(self, key: Key) -> Array | None:
+        """Return the array of a variable, which is never overwritten from now on; None if its value
+        is not on the processor. A reference may return it as the value of another variable."""
+        if self._owned.pop(key, None) is not None:
+            self.lendings += 1
+        return self.arrays.get(key)
+
+    def lend_all(self) -> None:
+        """Note that somebody else may keep the arrays of all variables."""
+        self._owned.clear()
+        self.lendings += 1
 
     def readable(self, key: Key, host: StepHost) -> Array:
         """Return the value of a variable, for code that reads it: in C order and in the memory of
@@ -172,6 +189,7 @@ class VariableStore:
         self, graph: Graph, nodes: Sequence[tuple[Node, int]], device: Device, buffer: int
     ) -> None:
         if not self.places:
+            self.lend_all()
             self.copies.begin({**self.arrays, **self.rescued})
         self._numbers += 1
         key = f"state{self._numbers}"

@@ -90,7 +90,7 @@ class _Node:
         self.state = state
         self.result = game.result(state)
         self.children: dict[int, _Node] = {}
-        choices = game.choices(state) if self.result is None else []
+        choices = game.choices(state) if self.result is None else np.zeros(0, np.int64)
         self.untried: list[int] = random.permutation(choices).tolist()
         self.visits = 0
         self.total = 0.0

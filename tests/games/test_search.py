@@ -164,6 +164,15 @@ def test_a_network_evaluates_alike_in_batches_of_any_size():
     model.close()
 
 
+def test_a_search_ends_early_with_the_walks_so_far():
+    game, left = TicTacToe(), iter([False] * 6 + [True])
+    position = [game.initial()]
+    result = search(game, position, by_stones(game), 400, enough=lambda: next(left))[0]
+    assert result.visits.sum() == 7
+    expected = search(game, position, by_stones(game), 7)[0]
+    assert result.visits.tolist() == expected.visits.tolist() and result.value == expected.value
+
+
 def test_without_exploration_only_legal_actions_are_taken():
     game = ConnectFour()
     state = game.replay([0, 0, 0, 0, 0, 0])  # a column that is full

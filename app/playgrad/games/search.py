@@ -115,6 +115,7 @@ def search(
     exploration: float = EXPLORATION,
     noise: RootNoise | None = None,
     attend: Callable[[], None] = lambda: None,
+    enough: Callable[[], bool] = lambda: False,
 ) -> list[SearchResult]:
     """Search from each of ``roots``, as if it were alone.
 
@@ -124,6 +125,7 @@ def search(
         exploration: the weight of the policy against results.
         noise: noise on the priors of the roots.
         attend: is called before each evaluation; what it raises ends the search.
+        enough: is asked after each walk; True ends the search with the walks so far.
 
     Raises:
         GameError: a game has ended, the trees would be too large, an argument is not valid, or
@@ -152,6 +154,8 @@ def search(
     for _ in range(simulations):
         attend()
         _simulate(game, trees, states, evaluate)
+        if enough():
+            break
     return [_result(trees, tree, priors[tree], values[tree]) for tree in range(len(roots))]
 
 

@@ -77,7 +77,7 @@ def test_joins_and_calls_are_those_of_the_array() -> None:
     with pytest.raises(DataError, match="a call that this graph does not have"):
         joins(fold, table + (table > 0))
     for damaged in (table[0], table.astype(np.float32), table[:, :, :2]):
-        with pytest.raises(DataError, match="int32 .samples, calls, "):
+        with pytest.raises(DataError, match=r"int32 \(samples, calls, "):
             joins(fold, damaged)
 
 

@@ -228,3 +228,34 @@ def test_a_program_waits_for_data_but_can_be_stopped(engine: Engine) -> None:
     engine.page.unroute(f"**{path}")
     assert result["state"] == "stopped", result
     assert finish(engine, "print('still here')") == "still here"
+
+
+def test_trees_are_read_and_computed(engine: Engine) -> None:
+    """Where addresses have 32 bits, NumPy takes no int64 as counts."""
+    lines = finish(
+        engine,
+        """
+import playgrad as pg
+
+@pg.batched
+def leaf(x):
+    return x * 1.0
+
+@pg.batched
+def add(a, b):
+    return a + b
+
+def read(tree):
+    return add(*map(read, tree)) if isinstance(tree, tuple) else leaf(float(tree))
+
+fold = pg.Fold(read)
+
+@pg.function(device="cpu")
+def totals(table):
+    return fold(table)
+
+print(totals(fold.read([((1, 2), (3, (4, 5))), 7, (8, 9)])).tolist())
+print(fold.read([]).shape)
+""",
+    ).splitlines()
+    assert lines == ["[15.0, 7.0, 17.0]", "(0, 8, 5)"]

@@ -126,9 +126,9 @@ def test_sizes_are_bounded(size):
         Go(size)
 
 
-@pytest.mark.parametrize("komi", [float("nan"), float("inf")])
-def test_komi_is_finite(komi):
-    with pytest.raises(GameError, match="komi must be a finite number"):
+@pytest.mark.parametrize("komi", [float("nan"), float("inf"), 1001, True, "6.5", [1]])
+def test_komi_is_a_number(komi):
+    with pytest.raises(GameError, match="komi must be a number from -1000 to 1000"):
         Go(5, komi)
 
 

@@ -164,6 +164,59 @@ def test_a_network_evaluates_alike_in_batches_of_any_size():
     model.close()
 
 
+def test_a_search_ends_early_with_the_walks_so_far():
+    game, left = TicTacToe(), iter([False] * 6 + [True])
+    position = [game.initial()]
+    result = search(game, position, by_stones(game), 400, enough=lambda: next(left))[0]
+    assert result.visits.sum() == 7
+    expected = search(game, position, by_stones(game), 7)[0]
+    assert result.visits.tolist() == expected.visits.tolist() and result.value == expected.value
+
+
+def test_without_exploration_only_legal_actions_are_taken():
+    game = ConnectFour()
+    state = game.replay([0, 0, 0, 0, 0, 0])  # a column that is full
+    result = search(game, [state], nothing_known(game), 40, exploration=0)[0]
+    assert result.visits.sum() == 40 and result.visits[0] == 0
+
+
+def test_the_line_begins_with_the_best_action():
+    """Of actions with as many visits, both take that with the best result."""
+    game = TicTacToe()
+    for moves in ([], [4], [0, 4]):
+        for simulations in (1, 2, 3, 9, 20):
+            result = search(game, [game.replay(moves)], by_stones(game), simulations)[0]
+            assert result.line[0] == result.best
+
+
+def test_values_beyond_a_win_count_as_a_win():
+    """As those of a network whose value is not between -1 and 1."""
+
+    def evaluate(planes):
+        return np.zeros((len(planes), 9)), np.full(len(planes), 5.0)
+
+    game = TicTacToe()
+    result = search(game, [game.replay([0, 3, 1, 4])], evaluate, 60)[0]
+    assert np.nanmax(np.abs(result.q)) <= 1 and abs(result.value) <= 1
+    assert result.best == 2  # wins at once
+
+
+@pytest.mark.parametrize("shapes", [((9,), (1,)), ((1, 9), (1, 1)), ((1, 8), (1,)), ((2, 9), (1,))])
+def test_evaluations_of_another_shape_are_refused(shapes):
+    game = TicTacToe()
+    with pytest.raises(
+        GameError, match=r"1 positions of tic-tac-toe must have the shapes \(1, 9\)"
+    ):
+        search(game, [game.initial()], lambda planes: tuple(map(np.zeros, shapes)), 8)
+
+
+@pytest.mark.parametrize("exploration", [float("nan"), -1, "1"])
+def test_exploration_is_checked(exploration):
+    game = TicTacToe()
+    with pytest.raises(GameError, match="exploration must be a number from 0 to 100"):
+        search(game, [game.initial()], nothing_known(game), 8, exploration)
+
+
 def test_a_stop_ends_the_search_before_the_next_evaluation():
     game, evaluations = TicTacToe(), []
 

@@ -54,7 +54,7 @@ def random_record(game, seed=0):
         state = game.play(state, moves[-1])
     policies = np.eye(game.actions, dtype=np.float32)[moves]
     values = random.uniform(-1, 1, len(moves)).astype(np.float32)
-    return GameRecord(np.array(moves, np.int16), policies, values, game.result(state))
+    return GameRecord(np.array(moves, np.int32), policies, values, game.result(state))
 
 
 @pytest.mark.parametrize("game", GAMES, ids=named)

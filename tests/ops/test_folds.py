@@ -223,6 +223,34 @@ def mixing(x: Any) -> Any:
     return x - pg.mean(x, 0)
 
 
+table = nn.Embedding(5, 4)
+
+
+@pg.batched
+def mixing_words(word: Any) -> Any:
+    return pg.softmax(table(word), axis=0)
+
+
+@pg.batched
+def mixing_whole_numbers(x: Any) -> Any:
+    return pg.cast(x, "float32") - pg.mean(pg.cast(x, "float32"))
+
+
+@pg.batched
+def mixing_captured(x: Any) -> Any:
+    return pg.cast(pg.gather(pg.constant([1, 0, 3]), x)[::-1], "float32")
+
+
+@pg.batched
+def numbered(x: Any) -> Any:
+    return pg.cumsum(pg.ones_like(x), axis=0)
+
+
+@pg.batched
+def counting(x: Any) -> Any:
+    return x * pg.sum(pg.ones_like(x))
+
+
 @pg.batched
 def constant_rows(x: Any) -> Any:
     return pg.constant([1.0, 2.0])
@@ -272,6 +300,13 @@ CASES: list[tuple[Any, Any, type[PlaygradError], str]] = [
     (lambda _: one(pg.constant(1.0)), [0], GraphError, "got the tensor .* while samples are read"),
     (lambda _: "a" if one(1) else "b", [0], GraphError, "Python cannot branch on it"),
     (lambda _: mixing(1.0), [0], GraphError, r"mixing\(\) mixes the rows of several calls"),
+    (lambda _: mixing_words(1), [0], GraphError, r"mixing_words\(\) mixes the rows"),
+    (lambda _: mixing_whole_numbers(1), [0], GraphError, "mixes the rows of several calls"),
+    (lambda _: mixing_captured(1), [0], GraphError, "mixes the rows of several calls"),
+    (lambda _: numbered(1.0), [0], GraphError, "mixes the rows of several calls"),
+    (lambda _: counting(1.0), [0], GraphError, "mixes the rows of several calls"),
+    (lambda _: one(1e300), [0], DTypeError, r"one\(\) got 1e\+300, which does not fit float32"),
+    (lambda _: one(np.array([1e39])), [0], DTypeError, "which does not fit float32"),
     (lambda _: constant_rows(1.0), [0], ShapeError, "must return a row for each call"),
     (lambda _: random_rows(1.0), [0], GraphError, "must not draw random numbers"),
     (lambda _: nothing(1.0), [0], GraphError, "must return a tensor"),

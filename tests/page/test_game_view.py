@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+import time
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 
 import playgrad as pg
 from playgrad import paths
+from playgrad.page import game_search
 from playgrad.page.game_board import MOST_ACTIONS, GameBoard
 from playgrad.page.game_search import MOST_SECONDS, MOST_SIMULATIONS, MOVES, REPLIES, affordable
 from tests.page.answers import check_answer
@@ -94,6 +96,23 @@ def test_a_large_network_has_time_for_fewer_simulations() -> None:
     assert affordable(256, 1e-3) == 256
     assert affordable(256, 0.1) == int(MOST_SECONDS / 0.1) < 256
     assert affordable(256, 60) == 1 and affordable(16, 0) == 16
+
+
+def test_a_search_whose_walks_are_slow_ends_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The page gives up a Python that is silent, so that moving takes time, too."""
+
+    class Slow(pg.games.TicTacToe):
+        def play(self, state: Any, action: int) -> Any:
+            time.sleep(0.02)
+            return super().play(state, action)
+
+    monkeypatch.setattr(game_search, "MOST_SECONDS", 0.4)
+    game = Slow()
+    model = pg.games.network(game, filters=2, blocks=0, device="cpu")
+    form = game_search.searched(game, model, game.initial(), 400)
+    assert form["asked"] == 400
+    assert 1 <= form["simulations"] == sum(form["visits"]) <= 21
+    model.close()
 
 
 def test_the_end_of_a_game_has_a_result_and_no_search() -> None:

@@ -76,6 +76,9 @@ def test_joins_and_calls_are_those_of_the_array() -> None:
         calls_of_sample(fold, 30)
     with pytest.raises(DataError, match="a call that this graph does not have"):
         joins(fold, table + (table > 0))
+    for damaged in (table[0], table.astype(np.float32), table[:, :, :2]):
+        with pytest.raises(DataError, match=r"int32 \(samples, calls, "):
+            joins(fold, damaged)
 
 
 def words_of(tree: Any) -> list[int]:

@@ -8,10 +8,12 @@ from typing import NamedTuple
 import numpy as np
 
 from playgrad.errors import GameError
+from playgrad.games.arguments import number
 from playgrad.games.bitboards import BitGame, random_bit
 from playgrad.games.go_groups import Grid, area, liberties, placed
 from playgrad.games.symmetry import Symmetry, square_symmetries
 
+MOST_KOMI = 1000
 _COLUMNS = "abcdefghjklmnopqrst"
 
 
@@ -57,21 +59,22 @@ class Go(BitGame[GoState]):
             None for 7.5, or 0.5 on boards smaller than 9.
 
     Raises:
-        GameError: another size, or a komi that is not a finite number.
+        GameError: another size, or a komi that is not a number from -1000 to 1000.
     """
 
     name = "Go"
     planes = 6
 
     def __init__(self, size: int = 9, komi: float | None = None) -> None:
-        if isinstance(size, bool) or size not in range(2, 20):
+        if not isinstance(size, (int, np.integer)) or isinstance(size, bool) or not 2 <= size <= 19:
             raise GameError(f"Go is played on 2 to 19 rows, got {size!r}.")
+        size = int(size)
         super().__init__(size, size)
         self.size = size
         self.grid = Grid(self.full, self.stride)
-        self.komi = (0.5 if size < 9 else 7.5) if komi is None else float(komi)
-        if not np.isfinite(self.komi):
-            raise GameError(f"komi must be a finite number, got {komi!r}.")
+        if komi is None:
+            komi = 0.5 if size < 9 else 7.5
+        self.komi = number("komi", komi, -MOST_KOMI, MOST_KOMI)
         self.actions = size * size + 1
         self.pass_action: int = size * size
         self.longest = 2 * size * size

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from playgrad.errors import GameError
-from playgrad.games.arguments import whole_number
+from playgrad.games.arguments import MOST_SEED, whole_number
 from playgrad.games.players import Player
 from playgrad.games.protocol import Game, State
 
@@ -78,15 +78,19 @@ def match(
         the result for ``first``.
 
     Raises:
-        GameError: the number of games or moves is not valid, or a player's action is not legal.
+        GameError: the number of games or moves is not valid, a player's action is not legal, or
+            a game does not end.
     """
     games = whole_number("games", games, 1, MOST_GAMES)
     opening = whole_number("opening", opening, 0, game.longest // 2)
+    seed = whole_number("seed", seed, 0, MOST_SEED)
     pairs = (games + 1) // 2
     starts = [opened(game, opening, np.random.default_rng((seed, i))) for i in range(pairs)]
     states: list[State] = [starts[i // 2] for i in range(games)]
-    going = list(range(games))
+    going, left = list(range(games)), game.longest - opening
     while going:
+        game.expect_end(left)
+        left -= 1
         # The player with number 0 begins in even games.
         turns = [(states[i].player + i) % 2 for i in going]
         for number, player in enumerate((first, second)):
@@ -117,7 +121,7 @@ def opened(game: Game[Any], moves: int, random: np.random.Generator) -> State:
         for _ in range(moves):
             if game.result(state) is not None:
                 break
-            state = game.play(state, int(random.choice(np.flatnonzero(game.legal(state)))))
+            state = game.play(state, int(random.choice(game.choices(state))))
         if game.result(state) is None:
             return state
     raise GameError(

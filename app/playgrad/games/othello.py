@@ -42,8 +42,9 @@ class Othello(BitGame[OthelloState]):
     planes = 3
 
     def __init__(self, size: int = 6) -> None:
-        if size not in (4, 6, 8):
+        if not isinstance(size, (int, np.integer)) or size not in (4, 6, 8):
             raise GameError(f"Othello is played on 4, 6 or 8 rows, got {size!r}.")
+        size = int(size)
         super().__init__(size, size)
         self.size = size
         self.actions = size * size + 1

@@ -9,10 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from playgrad.games.arguments import number, whole_number
+from playgrad.games.arguments import number, seeded, whole_number
 from playgrad.games.evaluator import NetworkEvaluator
 from playgrad.games.protocol import Game, State
-from playgrad.games.search import EXPLORATION, MOST_SIMULATIONS, search
+from playgrad.games.search import (
+    EXPLORATION,
+    MOST_EXPLORATION,
+    MOST_SIMULATIONS,
+    scored,
+    search,
+)
 from playgrad.networks.network import Network
 
 Array = np.ndarray[Any, Any]
@@ -38,10 +44,10 @@ class RandomPlayer(Player):
     name = "random"
 
     def __init__(self, seed: int = 0) -> None:
-        self.random = np.random.default_rng(seed)
+        self.random = seeded(seed)
 
     def choose(self, game: Game[Any], states: Sequence[State]) -> list[int]:
-        return [_any(legal, self.random) for legal in game.legal_all(states)]
+        return [int(self.random.choice(game.choices(state))) for state in states]
 
 
 class OnePlyPlayer(Player):
@@ -50,14 +56,13 @@ class OnePlyPlayer(Player):
     name = "one ply"
 
     def __init__(self, seed: int = 0) -> None:
-        self.random = np.random.default_rng(seed)
+        self.random = seeded(seed)
 
     def choose(self, game: Game[Any], states: Sequence[State]) -> list[int]:
         return [self._choice(game, state) for state in states]
 
     def _choice(self, game: Game[Any], state: State) -> int:
-        legal = game.legal(state)
-        after = {int(a): game.play(state, int(a)) for a in np.flatnonzero(legal)}
+        after = {int(a): game.play(state, int(a)) for a in game.choices(state)}
         wins = [a for a, following in after.items() if _has_won(game, following, state.player)]
         if wins:
             return int(self.random.choice(wins))
@@ -76,10 +81,6 @@ def _can_win(game: Game[Any], state: State) -> bool:
     return any(_has_won(game, game.play(state, int(a)), state.player) for a in actions)
 
 
-def _any(legal: Array, random: np.random.Generator) -> int:
-    return int(random.choice(np.flatnonzero(legal)))
-
-
 class _Node:
     """A position in the tree of `RolloutPlayer`."""
 
@@ -89,7 +90,8 @@ class _Node:
         self.state = state
         self.result = game.result(state)
         self.children: dict[int, _Node] = {}
-        self.untried = random.permutation(np.flatnonzero(game.legal(state))).tolist()
+        choices = game.choices(state) if self.result is None else np.zeros(0, np.int64)
+        self.untried: list[int] = random.permutation(choices).tolist()
         self.visits = 0
         self.total = 0.0
         """The sum of results for the player that began."""
@@ -119,13 +121,14 @@ class RolloutPlayer(Player):
     ) -> None:
         self.rollouts = whole_number("rollouts", rollouts, 1, 100_000)
         self.exploration = number("exploration", exploration, 0, 100)
-        self.random = np.random.default_rng(seed)
+        self.random = seeded(seed)
         self.name = f"{rollouts} rollouts"
 
     def choose(self, game: Game[Any], states: Sequence[State]) -> list[int]:
         return [self._choice(game, state) for state in states]
 
     def _choice(self, game: Game[Any], state: State) -> int:
+        game.choices(state)  # an ended game has none
         root = _Node(game, state, self.random)
         for _ in range(self.rollouts):
             self._simulate(game, root)
@@ -174,7 +177,7 @@ class NetworkPlayer(Player):
         self.model = model
         self.simulations = whole_number("simulations", simulations, 0, MOST_SIMULATIONS)
         self.batch = whole_number("batch", batch, 1, 4096)
-        self.exploration = exploration
+        self.exploration = number("exploration", exploration, 0, MOST_EXPLORATION)
         self.name = f"'{model.name}', {simulations} simulations"
         self._attend = attend
         self._evaluators: dict[Game[Any], NetworkEvaluator] = {}
@@ -185,8 +188,9 @@ class NetworkPlayer(Player):
         evaluate = self._evaluators[game]
         if not self.simulations:
             self._attend()
-            scores, _ = evaluate(game.encode_all(states))
-            return np.where(game.legal_all(states), scores, -np.inf).argmax(axis=1).tolist()
+            scores, _ = scored(game, states, evaluate)
+            choices = [game.choices(state) for state in states]
+            return [int(of[row[of].argmax()]) for of, row in zip(choices, scores, strict=True)]
         results = []
         for first in range(0, len(states), self.batch):
             part = states[first : first + self.batch]

@@ -126,11 +126,44 @@ class Game(ABC, Generic[S]):
 
     def playout(self, state: S, random: np.random.Generator) -> float:
         """Return the result of a game that goes on from ``state`` by random moves."""
-        result = self.result(state)
+        result, left = self.result(state), self.longest
         while result is None:
-            state = self.play(state, int(random.choice(np.flatnonzero(self.legal(state)))))
+            self.expect_end(left)
+            left -= 1
+            state = self.play(state, int(random.choice(self.choices(state))))
             result = self.result(state)
         return result
+
+    def choices(self, state: S) -> Array:
+        """Return the legal actions of a game that goes on, int (choices,).
+
+        Raises:
+            GameError: there are none.
+        """
+        choices = np.flatnonzero(self.legal(state))
+        if len(choices):
+            return choices
+        if self.result(state) is not None:
+            raise GameError(f"a game of {self.name} has ended: there is no move to choose.")
+        raise GameError(
+            f"a game of {self.name} goes on, but no action is legal.",
+            hint="If nobody can move, result() must return 1, 0 or -1.",
+        )
+
+    def expect_end(self, left: int) -> None:
+        """Check that a game has moves left.
+
+        Args:
+            left: `longest` less the moves that were made.
+
+        Raises:
+            GameError: it has none, so that it may never end.
+        """
+        if left <= 0:
+            raise GameError(
+                f"a game of {self.name} goes on after {self.longest} moves, its longest.",
+                hint="result() must end it by then, or longest must be larger.",
+            )
 
     def checked(self, action: int) -> int:
         """Return ``action`` as an int.

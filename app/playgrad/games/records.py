@@ -20,7 +20,7 @@ class GameRecord:
     """A finished game.
 
     Attributes:
-        actions: int16 (moves,).
+        actions: int32 (moves,).
         policies: float32 (moves, actions), the shares of visits of each search.
         values: float32 (moves,), the mean result of each search, for the player to move.
         result: 1 if the player that began has won, -1 if the other one has, 0 for a draw.

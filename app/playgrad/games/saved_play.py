@@ -52,7 +52,7 @@ def play_state(play: Learned) -> dict[str, Any]:
         "counters": play.counters(),
         "lengths": np.array([len(record.actions) for record in records], np.int32),
         "results": np.array([record.result for record in records], np.float32),
-        "actions": np.concatenate([np.zeros(0, np.int16), *(r.actions for r in records)]),
+        "actions": np.concatenate([np.zeros(0, np.int32), *(r.actions for r in records)]),
         "policies": np.concatenate(
             [np.zeros((0, actions), np.float32), *(r.policies for r in records)]
         ),
@@ -99,7 +99,7 @@ def _buffer(play: Learned, state: Mapping[str, Any]) -> ReplayBuffer:
     """
     game = play.game
     lengths = np.asarray(state["lengths"]).astype(np.int64)
-    actions = np.asarray(state["actions"]).astype(np.int16)
+    actions = np.asarray(state["actions"]).astype(np.int32)
     policies = np.asarray(state["policies"]).astype(np.float32)
     values = np.asarray(state["values"]).astype(np.float32)
     results = np.asarray(state["results"]).astype(np.float64)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from playgrad.errors import GameError
-from playgrad.games.arguments import whole_number
+from playgrad.games.arguments import number, whole_number
 from playgrad.games.evaluator import Evaluate
 from playgrad.games.protocol import Game, State
 from playgrad.games.tree import Trees, masked_priors
@@ -25,6 +25,7 @@ Array = np.ndarray[Any, Any]
 EXPLORATION = 1.5
 """The weight of the policy against results in PUCT."""
 MOST_SIMULATIONS = 10_000
+MOST_EXPLORATION = 100
 MOST_BYTES = 1 << 30
 """The most memory of the trees of one search."""
 
@@ -73,8 +74,12 @@ class SearchResult:
     @property
     def best(self) -> int:
         """The action with the most visits; of several, that with the best result."""
-        order = np.lexsort((self.prior, np.nan_to_num(self.q, nan=-2.0), self.visits))
-        return int(order[-1])
+        return _most_visited(self.prior, self.visits, self.q)
+
+
+def _most_visited(prior: Array, visits: Array, q: Array) -> int:
+    """Return the action with the most visits; of several, that with the best result."""
+    return int(np.lexsort((prior, np.nan_to_num(q, nan=-2.0), visits))[-1])
 
 
 @dataclass(frozen=True)
@@ -110,6 +115,7 @@ def search(
     exploration: float = EXPLORATION,
     noise: RootNoise | None = None,
     attend: Callable[[], None] = lambda: None,
+    enough: Callable[[], bool] = lambda: False,
 ) -> list[SearchResult]:
     """Search from each of ``roots``, as if it were alone.
 
@@ -119,10 +125,13 @@ def search(
         exploration: the weight of the policy against results.
         noise: noise on the priors of the roots.
         attend: is called before each evaluation; what it raises ends the search.
+        enough: is asked after each walk; True ends the search with the walks so far.
 
     Raises:
-        GameError: a game has ended, or the trees would be too large.
+        GameError: a game has ended, the trees would be too large, an argument is not valid, or
+            what ``evaluate`` returns is not finite or has another shape.
     """
+    exploration = number("exploration", exploration, 0, MOST_EXPLORATION)
     simulations = whole_number("simulations", simulations, 1, MOST_SIMULATIONS)
     if not roots:
         return []
@@ -145,18 +154,44 @@ def search(
     for _ in range(simulations):
         attend()
         _simulate(game, trees, states, evaluate)
+        if enough():
+            break
     return [_result(trees, tree, priors[tree], values[tree]) for tree in range(len(roots))]
 
 
 def evaluated(game: Game[Any], states: Sequence[State], evaluate: Evaluate) -> tuple[Array, Array]:
-    """Return the priors (states, actions) and the values (states,) of states."""
+    """Return the priors (states, actions) and the values (states,), from -1 to 1, of states.
+
+    Raises:
+        GameError: scores or values are not finite or have another shape, or a state has no legal
+            action.
+    """
+    scores, values = scored(game, states, evaluate)
+    legal = game.legal_all(states)
+    if not legal.any(axis=1).all():
+        game.choices(states[int(legal.any(axis=1).argmin())])
+    return masked_priors(scores, legal), np.clip(values, -1, 1)
+
+
+def scored(game: Game[Any], states: Sequence[State], evaluate: Evaluate) -> tuple[Array, Array]:
+    """Return the scores (states, actions) and the values (states,) of states, as evaluated.
+
+    Raises:
+        GameError: they are not finite, or have another shape.
+    """
     scores, values = evaluate(game.encode_all(states))
+    shapes = np.shape(scores), np.shape(values)
+    if shapes != ((len(states), game.actions), (len(states),)):
+        raise GameError(
+            f"scores and values of {len(states)} positions of {game.name} must have the shapes "
+            f"{(len(states), game.actions)} and {(len(states),)}, got {shapes[0]} and {shapes[1]}."
+        )
     if not (np.isfinite(scores).all() and np.isfinite(values).all()):
         raise GameError(
             f"the network's outputs for a position of {game.name} are not finite.",
             hint="Its training may have diverged: lower the learning rate, and begin anew.",
         )
-    return masked_priors(scores, game.legal_all(states)), values
+    return scores, values
 
 
 def _simulate(game: Game[Any], trees: Trees, states: list[list[State]], evaluate: Evaluate) -> None:
@@ -187,7 +222,7 @@ def _result(trees: Trees, tree: int, prior: Array, value: float) -> SearchResult
     _, visits, q = trees.edges(tree, 0)
     line, node = [], 0
     while node >= 0 and trees.visits[tree, node].any():
-        action = int(trees.visits[tree, node].argmax())
+        action = _most_visited(*trees.edges(tree, node))
         line.append(action)
         node = int(trees.children[tree, node, action])
     count = float(visits.sum())

@@ -41,7 +41,10 @@ def play_games(
     policies: list[list[Array]] = [[] for _ in randoms]
     values: list[list[float]] = [[] for _ in randoms]
     going = list(range(len(randoms)))
+    left = game.longest
     while going:
+        game.expect_end(left)
+        left -= 1
         noise = RootNoise(noise_share, noise_concentration, [randoms[i] for i in going])
         roots = [states[i] for i in going]
         results = search(game, roots, evaluate, simulations, exploration, noise, attend)
@@ -55,7 +58,7 @@ def play_games(
         going = [i for i in going if game.result(states[i]) is None]
     return [
         GameRecord(
-            np.array(actions[i], np.int16),
+            np.array(actions[i], np.int32),
             np.stack(policies[i]),
             np.array(values[i], np.float32),
             _result(game, states[i]),

@@ -10,7 +10,7 @@ import numpy as np
 
 from playgrad.data.dataset import Dataset
 from playgrad.errors import GameError
-from playgrad.games.arguments import number, whole_number
+from playgrad.games.arguments import MOST_SEED, number, whole_number
 from playgrad.games.evaluator import NetworkEvaluator, check_network
 from playgrad.games.generations import Generations
 from playgrad.games.matches import match
@@ -20,7 +20,13 @@ from playgrad.games.protocol import Game, State
 from playgrad.games.ratings import Rating
 from playgrad.games.records import ReplayBuffer
 from playgrad.games.saved_play import load_play, play_state, save_play, take_play_state
-from playgrad.games.search import EXPLORATION, MOST_SIMULATIONS, SearchResult, search
+from playgrad.games.search import (
+    EXPLORATION,
+    MOST_EXPLORATION,
+    MOST_SIMULATIONS,
+    SearchResult,
+    search,
+)
 from playgrad.games.self_games import play_games
 from playgrad.models.model import Model
 from playgrad.runtime.hooks import get_hooks
@@ -114,13 +120,13 @@ class SelfPlay:
         if explored_moves is None:
             explored_moves = min(max(game.longest // 6, 2), 30)
         self.explored_moves = whole_number("explored_moves", explored_moves, 0, 100_000)
-        self.exploration = number("exploration", exploration, 0, 100)
+        self.exploration = number("exploration", exploration, 0, MOST_EXPLORATION)
         self.noise_share = number("noise_share", noise_share, 0, 1)
         self.noise_concentration = number("noise_concentration", noise_concentration, 0.01, 1000)
         self.gate_every = whole_number("gate_every", gate_every, 0, _ENDLESS)
         self.gate_games = whole_number("gate_games", gate_games, 2, 10_000)
         self.gate_score = number("gate_score", gate_score, 0, 1)
-        self.seed = whole_number("seed", seed, 0, 2**63 - 1)
+        self.seed = whole_number("seed", seed, 0, MOST_SEED)
         self.model = network(game) if model is None else model
         check_network(game, self.model)
         self.best = self.model.clone() if self.gate_every else self.model

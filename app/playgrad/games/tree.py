@@ -96,8 +96,10 @@ class Trees:
         mean = totals.sum(axis=1) / np.maximum(count, 1)
         values = np.where(visits > 0, totals / np.maximum(visits, 1), mean[:, None])
         width = self.exploration * np.sqrt(count + 1)
-        bonus = self.priors[trees, nodes] * width[:, None] / (1 + visits)
-        best: Array = (values + bonus).argmax(axis=1)
+        priors = self.priors[trees, nodes]
+        legal = priors > -np.inf  # minus infinity times an exploration of 0 is not a number
+        bonus = np.where(legal, priors, 0) * width[:, None] / (1 + visits)
+        best: Array = np.where(legal, values + bonus, -np.inf).argmax(axis=1)
         return best
 
     def add(self, leaf: TreeLeaf, player: int, result: float | None) -> int:

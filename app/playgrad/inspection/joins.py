@@ -95,6 +95,12 @@ def _table(fold: Fold, table: Array | None) -> Array:
     found = fold.latest if table is None else table
     if found is None:
         raise GraphError(f"the Fold of {fold.name}() has not read samples.")
+    if found.dtype != np.int32 or found.ndim != 3 or found.shape[2] < COLUMNS:
+        raise DataError(
+            f"the calls of {fold.name}() are int32 (samples, calls, {fold.shape[2]}), got "
+            f"{found.dtype} {found.shape}.",
+            hint="Pass what Fold.read returned.",
+        )
     return found
 
 

@@ -73,9 +73,13 @@ def searched(game: Game[Any], network: Network, state: Any, simulations: int) ->
     began = time.perf_counter()
     evaluated(game, [state], evaluate)
     count = affordable(simulations, time.perf_counter() - began)
-    (result,) = search(game, [state], evaluate, count)
+
+    def enough() -> bool:  # walks take longer than evaluations, above all on a busy machine
+        return time.perf_counter() - began > MOST_SECONDS
+
+    (result,) = search(game, [state], evaluate, count, enough=enough)
     return {
-        "simulations": count,
+        "simulations": int(result.visits.sum()),
         "asked": simulations,
         "prior": _numbers(result.prior),
         "visits": result.visits.tolist(),

@@ -141,7 +141,8 @@ class Fold:
 
     def _table(self, readings: Sequence[SampleReading], roots: Sequence[int]) -> Array:
         """Return the calls of all samples; see ops/joined/table.py."""
-        counts = np.asarray([len(reading.kinds_of) for reading in readings], np.int64)
+        # np.repeat takes no int64 where addresses have 32 bits, as in a page
+        counts = np.asarray([len(reading.kinds_of) for reading in readings], np.intp)
         calls = SMALLEST
         while calls < counts.max(initial=0):
             calls *= 2
@@ -153,8 +154,8 @@ class Fold:
         kinds = [kind for reading in readings for kind in reading.kinds_of]
         table[rows, 0] = codes[kinds] if kinds else 0
         table[rows, 1] = [depth for reading in readings for depth in reading.depths]
-        table[starts + np.asarray(roots, np.int64), 2] = 1
-        lengths = np.asarray([n for reading in readings for n in reading.lengths], np.int64)
+        table[starts + np.asarray(roots, np.intp), 2] = 1
+        lengths = np.asarray([n for reading in readings for n in reading.lengths], np.intp)
         numbers = [number for reading in readings for number in reading.numbers]
         table[np.repeat(rows, lengths), COLUMNS + _within(lengths)] = numbers
         return table.reshape(len(readings), calls, columns)

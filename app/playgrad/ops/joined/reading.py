@@ -20,6 +20,7 @@ _VALUE = ("value",)
 _INT = ("number", "int32", ())
 _FLOAT = ("number", "float32", ())
 _LIMIT = 1 << 31
+_LARGEST = float(np.finfo(np.float32).max)
 
 
 class FoldValue:
@@ -132,20 +133,25 @@ class SampleReading:
                 hint="Pass it as an input of the Fold, with a row for each sample, or use it in "
                 "the function itself, where it is the same for all calls.",
             )
-        if isinstance(value, float):
+        if isinstance(value, float) and not _LARGEST < abs(value) < np.inf:
             self.numbers.append(int(encoded(np.asarray(value, np.float32))[0]))
             return _FLOAT
         try:
             array = np.asarray(value)
             dtype = default_dtype(array)
-            converted = array.astype(dtype)
+            with np.errstate(over="ignore"):
+                converted = array.astype(dtype)
         except (DTypeError, ValueError, TypeError):
             raise DTypeError(
                 f"{function.label}() got {type(value).__name__} {value!r:.60}, which is neither a "
                 "number or an array nor the value of a batched function.",
                 hint="Strings, bools and None are passed as they are.",
             ) from None
-        if dtype in ("int32", "uint32") and not np.array_equal(converted, array):
+        if dtype in ("int32", "uint32"):
+            fits = np.array_equal(converted, array)
+        else:
+            fits = np.array_equal(np.isinf(converted), np.isinf(array))
+        if not fits:
             raise DTypeError(f"{function.label}() got {value!r:.60}, which does not fit {dtype}.")
         self.numbers.extend(encoded(converted).tolist())
         return ("number", dtype, array.shape)

@@ -36,6 +36,9 @@ const ACCURACY = [
   { series: "testAccuracy", label: "test", colour: "--test", width: 1.5, isMark: true },
 ];
 
+/** @type {CurveLine[]} */
+const ELO = [{ series: "elo", label: "elo", colour: "--test", width: 1.5, isMark: true }];
+
 /** The values behind each trend. @type {Record<string, SeriesName>} */
 const RAW = { trendLoss: "loss", trendAccuracy: "accuracy" };
 /** The trend: a moving average of its own kind, or one with a fixed part of the value before. */
@@ -100,12 +103,20 @@ export function CurvesPanel() {
         <div class="charts" ref=${charts}>
           <${Figure} title=${words.loss} lines=${LOSS} height=${height} smoothing=${smoothing} log=${log} digits=${format.loss} ticks=${format.tick} />
           <${Figure} title=${words.accuracy} lines=${ACCURACY} height=${height} smoothing=${smoothing} digits=${percent} ticks=${wholePercent} unit />
+          <${EloFigure} height=${height} smoothing=${smoothing} />
         </div>
       `
       }
       <div class="checkpoint-slider-place"><${LazyCheckpointSlider} /></div>
     </section>
   `;
+}
+
+/** The ratings of a player that learns from its own games, once there are some. @param {{height: number, smoothing: string}} props */
+function EloFigure(props) {
+  useCurvesVersion();
+  if (store.curves.ratings.length === 0) return null;
+  return html`<${Figure} title=${t().curves.elo} lines=${ELO} digits=${format.elo} ticks=${wholeNumber} ...${props} />`;
 }
 
 /** The curve of the loss alone. */
@@ -205,5 +216,7 @@ function lastOf(column) {
 
 /** @param {number | null} value */
 const percent = (value) => format.percent(value, 1);
+/** @param {number} value */
+const wholeNumber = (value) => String(Math.round(value));
 /** @param {number} value */
 const wholePercent = (value) => `${Math.round(value * 100)}%`;

@@ -225,13 +225,13 @@ def test_ratings_are_a_curve_and_runs_compare_them(desk: Playground) -> None:
     desk.at("curves-as-table").uncheck()
     desk.at("curves-larger").click()
 
-    desk.open_view("runs")
+    desk.at("tab-runs").click()
     shown = desk.at("run-row").first.locator("[data-label='Elo']")
     expect(shown).to_have_text(elos[-1].replace("-", "−"))
     expect(desk.page.locator(".loss-figure")).to_have_count(2)
     desk.page.reload()
     desk.expect_status("ready")
-    desk.open_view("runs")
+    desk.at("tab-runs").click()
     expect(desk.at("run-row").first.locator("[data-label='Elo']")).to_have_text(
         elos[-1].replace("-", "−")
     )

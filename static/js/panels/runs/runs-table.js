@@ -9,7 +9,7 @@ import * as store from "../../state/store.js";
 
 const NUMBERS = /** @type {const} */ (["loss", "testAccuracy", "step", "seconds"]);
 /** With players that learn from their own games. */
-const RATED = /** @type {const} */ (["elo", ...NUMBERS]);
+const RATED = /** @type {const} */ ([...NUMBERS, "elo"]);
 
 /**
  * The runs as a table that can be sorted. Where there is little room, the style sheet makes each row a card; the roles
@@ -85,11 +85,11 @@ function Row({ run, changes, isOpen, isShown, mayPin, hasElo, onShow, onReport, 
         ${changes.map((text) => html`<span class="run-change" key=${text}>${text}</span>`)}
         <span class="hint">${t().numbers.list([ranOn, lab ? words.lab(lab.strategy) : "", state === "done" ? "" : stateInWords(state)].filter(Boolean))}</span>
       </td>
-      ${hasElo && cell("elo", format.elo(elo))}
       ${cell("loss", format.loss(loss))}
       ${cell("testAccuracy", format.percent(testAccuracy))}
       ${cell("step", format.count(step))}
       ${cell("seconds", format.duration(seconds))}
+      ${hasElo && cell("elo", format.elo(elo))}
       <td role="cell" class="run-buttons"><div class="run-actions">
         <button type="button" class="button quiet icon-only" data-testid="run-report" title=${words.report} aria-label=${words.reportOf(number)}
           onClick=${onReport}><${Icon} name="save" /></button>

@@ -102,8 +102,7 @@ export function CurvesPanel() {
           : html`
         <div class="charts" ref=${charts}>
           <${Figure} title=${words.loss} lines=${LOSS} height=${height} smoothing=${smoothing} log=${log} digits=${format.loss} ticks=${format.tick} />
-          <${Figure} title=${words.accuracy} lines=${ACCURACY} height=${height} smoothing=${smoothing} digits=${percent} ticks=${wholePercent} unit />
-          <${EloFigure} height=${height} smoothing=${smoothing} />
+          <${AccuracyAndElo} height=${height} smoothing=${smoothing} />
         </div>
       `
       }
@@ -112,11 +111,23 @@ export function CurvesPanel() {
   `;
 }
 
-/** The ratings of a player that learns from its own games, once there are some. @param {{height: number, smoothing: string}} props */
-function EloFigure(props) {
+/**
+ * The accuracy, and the ratings of a player that learns from its own games once there are some: in its place if the
+ * program measures none.
+ * @param {{height: number, smoothing: string}} props
+ */
+function AccuracyAndElo(props) {
   useCurvesVersion();
-  if (store.curves.ratings.length === 0) return null;
-  return html`<${Figure} title=${t().curves.elo} lines=${ELO} digits=${format.elo} ticks=${wholeNumber} ...${props} />`;
+  const words = t().curves;
+  const { ratings, series } = store.curves;
+  const isRated = ratings.length > 0;
+  const isMeasured = [series.accuracy, series.testAccuracy].some(
+    (column) => lastOf(column) !== null,
+  );
+  return html`
+    ${(isMeasured || !isRated) && html`<${Figure} key="accuracy" title=${words.accuracy} lines=${ACCURACY} digits=${percent} ticks=${wholePercent} unit ...${props} />`}
+    ${isRated && html`<${Figure} key="elo" title=${words.elo} lines=${ELO} digits=${format.elo} ticks=${wholeNumber} ...${props} />`}
+  `;
 }
 
 /** The curve of the loss alone. */

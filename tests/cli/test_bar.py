@@ -60,7 +60,8 @@ def test_epoch_lines_and_clock_times_are_formatted() -> None:
 
 def test_a_match_of_a_player_is_a_line() -> None:
     event = {
-        "kind": "rating", "step": 200, "generation": 5, "games": 1320, "elo": -0.3, "is_best": False,
+        "kind": "rating", "step": 200, "generation": 5, "games": 1320,
+        "elo": -0.3, "is_best": False,
     }  # fmt: skip
     assert rating_line(event) == "Elo 0 after generation 5, 1,320 games"
     better = event | {"elo": 87.6, "is_best": True}

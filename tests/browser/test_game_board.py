@@ -230,7 +230,7 @@ def test_ratings_are_a_curve_and_runs_compare_them(desk: Playground) -> None:
     expect(shown).to_have_text(elos[-1].replace("-", "−"))
     expect(desk.page.locator(".loss-figure")).to_have_count(2)
     desk.page.reload()
-    desk.expect_status("ready")
+    desk.expect_status("ready", "done")
     desk.at("tab-runs").click()
     expect(desk.at("run-row").first.locator("[data-label='Elo']")).to_have_text(
         elos[-1].replace("-", "−")

@@ -9,6 +9,7 @@ export type PythonEvent =
   | {kind: "fit_begin"} & Fit
   | {kind: "progress"} & Progress
   | {kind: "epoch_end"} & EpochEnd
+  | {kind: "rating"} & Rating
   | {kind: "fit_end"} & FitEnd
   | {kind: "setting"} & SettingChange
   | {kind: "graph"} & DrawnGraph
@@ -315,6 +316,8 @@ export type ProjectionQuestion = {known: number, layer: string, dimensions: numb
 export type ProjectionView = NoSampleView | ProjectedSamples;
 export type PromptQuestion = {code: string};
 export type RankedToken = {token: string, chance: number, rank: number};
+/** A match of a player that learns against the best network so far. `step`: of the fit; `generation`, `games`: since the player's beginning; `elo`: its rating then. */
+export type Rating = {step: number, generation: number, games: number, elo: number, is_best: boolean};
 /** `why`: the rule that it breaks, in a sentence. */
 export type RefusedAction = {action: number, why: string};
 export type RestoreQuestion = {payload?: Uint8Array};

@@ -199,3 +199,40 @@ def test_a_person_plays_while_the_network_trains_in_the_page(
 
 
 _LABELS = "(cells) => cells.map((cell) => cell.ariaLabel)"
+
+
+RATED = """
+import playgrad as pg
+
+game = pg.games.TicTacToe()
+model = pg.games.network(game, filters=4, blocks=0)
+player = pg.SelfPlay(
+    game, model, simulations=4, games=8, steps=4, batch_size=16, gate_every=1, gate_games=4
+)
+player.fit(generations=4, verbose=0)
+print(",".join(str(round(rating.elo)) for rating in player.ratings))
+"""
+
+
+def test_ratings_are_a_curve_and_runs_compare_them(desk: Playground) -> None:
+    desk.finish(RATED)
+    elos = desk.at("console").inner_text().strip().splitlines()[-1].split(",")
+    figure = desk.page.locator(".curves figure").filter(has_text="Elo rating")
+    expect(figure.locator("figcaption b")).to_have_text(elos[-1].replace("-", "−"))
+    desk.at("curves-larger").click()
+    desk.at("curves-as-table").check()
+    cells = desk.at("elo-table").locator("tbody td")
+    expect(cells).to_have_text([elo.replace("-", "−") for elo in elos])
+    desk.at("curves-as-table").uncheck()
+    desk.at("curves-larger").click()
+
+    desk.at("tab-runs").click()
+    shown = desk.at("run-row").first.locator("[data-label='Elo']")
+    expect(shown).to_have_text(elos[-1].replace("-", "−"))
+    expect(desk.page.locator(".loss-figure")).to_have_count(2)
+    desk.page.reload()
+    desk.expect_status("ready", "done")
+    desk.at("tab-runs").click()
+    expect(desk.at("run-row").first.locator("[data-label='Elo']")).to_have_text(
+        elos[-1].replace("-", "−")
+    )

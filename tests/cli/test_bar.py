@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from playgrad.cli.bar import ProgressBar, clock, epoch_line, progress_line
+from playgrad.cli.bar import ProgressBar, clock, epoch_line, progress_line, rating_line
 
 
 class Terminal:
@@ -56,3 +56,13 @@ def test_epoch_lines_and_clock_times_are_formatted() -> None:
     assert [clock(s) for s in (0, 9.6, 61, 3600, 7325)] == [
         "0:00", "0:10", "1:01", "1:00:00", "2:02:05",
     ]  # fmt: skip
+
+
+def test_a_match_of_a_player_is_a_line() -> None:
+    event = {
+        "kind": "rating", "step": 200, "generation": 5, "games": 1320,
+        "elo": -0.3, "is_best": False,
+    }  # fmt: skip
+    assert rating_line(event) == "Elo 0 after generation 5, 1,320 games"
+    better = event | {"elo": 87.6, "is_best": True}
+    assert rating_line(better) == "Elo 88 after generation 5, 1,320 games, the best so far"

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import playgrad as pg
+from playgrad import nn
 from playgrad.errors import CheckpointError, GameError
 from playgrad.games import ConnectFour, TicTacToe, network
 from playgrad.games.records import GameRecord, ReplayBuffer
@@ -113,6 +114,32 @@ def test_learning_repeats_with_its_seed_and_differs_with_another(new_learner):
     assert [rating.generation for rating in first.ratings] == [2, 4]
     assert len(first.model.history.history["loss"]) == 4
     assert first.model.history.history["elo"] == [rating.elo for rating in first.ratings]
+
+
+def test_ratings_are_events_and_columns_of_a_table(new_learner, tmp_path):
+    class Heard(Hooks):
+        def __init__(self):
+            self.events = []
+
+        def emit(self, event):
+            self.events.append(event)
+
+    heard = Heard()
+    before = set_hooks(heard)
+    try:
+        play = new_learner()
+        file = tmp_path / "log.csv"
+        play.fit(generations=5, verbose=0, callbacks=nn.CSVLogger(file))
+    finally:
+        set_hooks(before)
+    events = [event for event in heard.events if event["kind"] == "rating"]
+    assert [event["step"] for event in events] == [6, 12]
+    assert [event["elo"] for event in events] == [rating.elo for rating in play.ratings]
+    titles, *rows = [line.split(",") for line in file.read_text().splitlines()]
+    assert titles[0] == "epoch" and titles[-1] == "elo"
+    elo = [row[-1] for row in rows]
+    assert elo == ["NA", str(events[0]["elo"]), "NA", str(events[1]["elo"]), "NA"]
+    assert {len(row) for row in rows} == {len(titles)}
 
 
 @pytest.mark.parametrize("gated", [False, True])

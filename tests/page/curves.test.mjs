@@ -34,6 +34,32 @@ test("test results survive the joining of points", () => {
   assert.ok(curves.series.testLoss.every((value) => value === null || value === 0.2));
 });
 
+test("ratings survive the joining of points and a session, and go with the steps after them", () => {
+  const curves = new Curves();
+  for (let step = 1; step <= 20_000; step += 1) {
+    curves.add(step, 1, null);
+    if (step % 4000 === 0) curves.rate(step, step / 100);
+  }
+  const values = curves.ratings.map(([, elo]) => elo);
+  assert.deepEqual(values, [40, 80, 120, 160, 200]);
+  const loaded = new Curves();
+  loaded.load(curves.save());
+  assert.deepEqual(loaded.ratings, curves.ratings);
+  loaded.rewind(9000);
+  assert.deepEqual(loaded.ratings, curves.ratings.slice(0, 2));
+});
+
+test("curves without ratings are saved as they were before there were any", () => {
+  const curves = new Curves();
+  curves.add(1, 0.5, null);
+  const saved = curves.save();
+  assert.ok(!("elo" in saved.series));
+  const loaded = new Curves();
+  loaded.load(saved);
+  loaded.rate(1, 12);
+  assert.deepEqual(loaded.ratings, [[1, 12]]);
+});
+
 test("the trend starts at the first value", () => {
   const curves = new Curves();
   curves.add(1, 2.3, null);

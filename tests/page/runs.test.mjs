@@ -175,3 +175,20 @@ test("CSV quotes cells with special characters", () => {
   assert.match(first, /"A, ""B"""/);
   assert.match(second, /Dense 128 → 64$/);
 });
+
+test("runs of players have their last rating, and others have none", () => {
+  const others = [run(), run({ number: 2 })];
+  assert.ok(!csv(others).includes("elo"));
+  const runs = [run({ elo: -12.5 }), run({ number: 2 }), run({ number: 3, elo: 80 })];
+  const [titles, ...lines] = csv(runs)
+    .trim()
+    .split("\r\n")
+    .map((line) => line.split(","));
+  const at = titles.indexOf("elo");
+  assert.deepEqual(
+    lines.map((cells) => cells[at]),
+    ["-12.5", "", "80"],
+  );
+  const order = sortedBy(runs, "elo", true).map(({ number }) => number);
+  assert.deepEqual(order, [3, 1, 2]);
+});

@@ -44,6 +44,9 @@ class ProgressBar:
         elif kind == "epoch_end":
             self.close()
             print(epoch_line(event, self.epochs), file=self.stream, flush=True)
+        elif kind == "rating":
+            self.close()
+            print(rating_line(event), file=self.stream, flush=True)
 
     def close(self) -> None:
         """Remove the bar from the terminal."""
@@ -94,3 +97,10 @@ def clock(seconds: float) -> str:
     minutes, rest = divmod(int(seconds + 0.5), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def rating_line(event: dict[str, Any]) -> str:
+    """Return a line about a match of a player that learns from its own games."""
+    best = ", the best so far" if event["is_best"] else ""
+    generation, games = f"{event['generation']:,}", f"{event['games']:,}"
+    return f"Elo {round(event['elo'])} after generation {generation}, {games} games{best}"

@@ -119,8 +119,9 @@ def _epoch_ends(history: Any, steps: int) -> Array:
 
 
 def _epochs(history: Any) -> str:
-    names = [name for name, means in history.history.items() if means]
-    count = min((len(history.history[name]) for name in names), default=0)
+    count = len(history.history.get("loss", ()))
+    # Numbers of some epochs only, such as Elo ratings, do not say of which epochs they are.
+    names = [name for name, means in history.history.items() if len(means) == count]
     if not count:
         return ""
     rows = [

@@ -60,8 +60,21 @@ class Generations(Callback):
 
     def _play_match(self, logs: Logs) -> None:
         rating = self.learner.play_match()
-        if rating is not None:
-            logs["elo"] = rating.elo
+        if rating is None:
+            return
+        logs["elo"] = rating.elo
+        loop = self.model.training_loop  # type: ignore[attr-defined]
+        # Beside the log, because a match that a stop interrupted is played in the next epoch.
+        loop.watch.hooks.emit(
+            {
+                "kind": "rating",
+                "step": loop.done,
+                "generation": rating.generation,
+                "games": rating.games,
+                "elo": rating.elo,
+                "is_best": rating.is_best,
+            }
+        )
 
     def get_state(self) -> dict[str, Any]:
         return self.learner.state()

@@ -154,6 +154,19 @@ class EpochEnd(TypedDict):
     seconds: float
 
 
+class RatingForm(TypedDict):
+    """A match of a player that learns against the best network so far.
+
+    `step`: of the fit; `generation`, `games`: since the player's beginning; `elo`: its rating then.
+    """
+
+    step: int
+    generation: int
+    games: int
+    elo: float
+    is_best: bool
+
+
 class ParallelReport(TypedDict, total=False):
     """The report of an asynchronous strategy; empty for others."""
 
@@ -354,6 +367,7 @@ EVENTS: dict[str, Any] = {
     "fit_begin": FitForm,
     "progress": ProgressForm,
     "epoch_end": EpochEnd,
+    "rating": RatingForm,
     "fit_end": FitEnd,
     "setting": SettingChange,
     "graph": DrawnGraph,

@@ -20,7 +20,10 @@ from playgrad.runtime.trace import Trace
 Controller = Any
 """The class in ``controller``, which imports this module."""
 
-_OF_A_RUN = {"fit_begin", "progress", "epoch_end", "fit_end", "graph", "lab_fit", "trace", "status"}
+_OF_A_RUN = {
+    "fit_begin", "progress", "epoch_end", "rating", "fit_end", "graph", "lab_fit", "trace",
+    "status",
+}  # fmt: skip
 """Events of a training that are not sent for one that the prompt begins: the page shows the run."""
 
 

@@ -16,6 +16,9 @@ from playgrad.training.callbacks import Callback, Logs
 class CSVLogger(Callback):
     """Write loss and metrics of each epoch as a line of a CSV file, after a line with their names.
 
+    A number that later epochs add, such as the Elo rating after a match, gets a column at the end;
+    the cells of epochs without it are ``NA``.
+
     Args:
         filename: the path of the file.
         separator: the character between values.
@@ -39,7 +42,8 @@ class CSVLogger(Callback):
 
     def on_epoch_end(self, epoch: int, logs: Logs) -> None:
         new = self._names is None
-        names = self._names = self._names or sorted(logs)
+        names = self._names or []
+        names = self._names = [*names, *sorted(logs.keys() - names)]
         writing.once(lambda: self._add(epoch, logs, names, self.append or not new))
 
     def _add(self, epoch: int, logs: Logs, names: Sequence[str], appends: bool) -> None:
@@ -50,9 +54,18 @@ class CSVLogger(Callback):
         """
         keep = appends and self.filename.exists()
         text = io.StringIO(self.filename.read_bytes().decode() if keep else "", newline="")
-        is_empty = not text.seek(0, io.SEEK_END)
+        rows = list(csv.reader(text, delimiter=self.separator))
+        titles = rows[0] if rows and rows[0][:1] == ["epoch"] else ["epoch"]
+        added = [name for name in names if name not in titles]
+        if added and len(titles) > 1:
+            text = io.StringIO(newline="")
+            csv.writer(text, delimiter=self.separator).writerows(
+                [[*rows[0], *added], *([*row, *(["NA"] * len(added))] for row in rows[1:])]
+            )
+        titles = [*titles, *added]
+        text.seek(0, io.SEEK_END)
         writer = csv.writer(text, delimiter=self.separator)
-        if is_empty:
-            writer.writerow(["epoch", *names])
-        writer.writerow([epoch, *(logs.get(name, "NA") for name in names)])
+        if not rows:
+            writer.writerow(titles)
+        writer.writerow([epoch, *(logs.get(name, "NA") for name in titles[1:])])
         write_whole(self.filename, text.getvalue().encode())

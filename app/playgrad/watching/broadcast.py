@@ -23,7 +23,9 @@ from playgrad.watching.messages import WatchedForm
 LONGEST_PROGRAM = 200_000
 """Characters of the program that readers get."""
 LONGEST_MESSAGE = 8_000
-_EVENTS = {"status", "fit_begin", "progress", "epoch_end", "fit_end", "setting", "stderr"}
+_EVENTS = {
+    "status", "fit_begin", "progress", "epoch_end", "rating", "fit_end", "setting", "stderr",
+}  # fmt: skip
 """Events of training that readers get as they are."""
 
 

@@ -18,6 +18,8 @@ MOST_POINTS = 20_000
 POINTS_OF_EARLIER_FITS = 300
 MOST_EPOCHS = 500
 """In each fit."""
+MOST_RATINGS = 500
+"""In each fit."""
 MOST_SETTINGS = 100
 """In each fit."""
 MOST_OUTPUT = 400_000
@@ -73,7 +75,12 @@ def _fits(entries: Iterable[Entry]) -> tuple[list[Entry], list[list[Entry]]]:
 
 
 def _of_fit(fit: Sequence[Entry], traces: int) -> list[Entry]:
-    most = {"trace": min(traces, 1), "epoch_end": MOST_EPOCHS, "setting": MOST_SETTINGS}
+    most = {
+        "trace": min(traces, 1),
+        "epoch_end": MOST_EPOCHS,
+        "rating": MOST_RATINGS,
+        "setting": MOST_SETTINGS,
+    }
     kept: list[Entry] = []
     for entry in reversed(fit):
         left = most.get(entry.kind, 1)
@@ -85,7 +92,7 @@ def _of_fit(fit: Sequence[Entry], traces: int) -> list[Entry]:
 
 
 def _merged(fit: Sequence[Entry], points: int) -> list[Entry]:
-    """Join the ``progress`` between the ends of epochs, which mark the last point before them."""
+    """Join the ``progress`` between events that mark the last point before them."""
     runs: list[list[Entry]] = [[]]
     others: list[Entry] = []
     for entry in fit:
@@ -93,7 +100,7 @@ def _merged(fit: Sequence[Entry], points: int) -> list[Entry]:
             runs[-1].append(entry)
             continue
         others.append(entry)
-        if entry.kind in ("epoch_end", "fit_begin", "fit_end"):
+        if entry.kind in ("epoch_end", "rating", "fit_begin", "fit_end"):
             runs.append([])
     events = [[json.loads(entry.text) for entry in run] for run in runs]
     count = sum(len(event["points"]) for run in events for event in run)

@@ -41,8 +41,8 @@ class LinkForm(TypedDict):
 
 
 _FROM_TRAINING = (
-    "status", "stdout", "stderr", "error", "fit_begin", "progress", "epoch_end", "fit_end",
-    "setting", "lab_fit", "trace",
+    "status", "stdout", "stderr", "error", "fit_begin", "progress", "epoch_end", "rating",
+    "fit_end", "setting", "lab_fit", "trace",
 )  # fmt: skip
 _SCHEMA = Schema()
 _FORMS = {

@@ -13,11 +13,12 @@ import { Chart } from "./chart.js";
 const HEIGHT = 190;
 
 /**
- * The losses of several runs over each other.
- * @param {{curves: Curve[], coincide?: boolean, version?: unknown}} props
- *   `coincide`: many are the same; `version`: changes with curves that grow in place
+ * The losses of several runs over each other, or other numbers in their place.
+ * @param {{curves: Curve[], coincide?: boolean, version?: unknown, title?: string, digits?: (value: number | null) => string}} props
+ *   `coincide`: many are the same; `version`: changes with curves that grow in place; `title`, `digits`: of other numbers
  */
-export function LossFigure({ curves, coincide, version }) {
+export function LossFigure({ curves, coincide, version, title: what, digits = format.loss }) {
+  const name = what ?? t().curves.loss;
   const [hovered, setHovered] = useState(/** @type {number | null} */ (null));
   const data = useMemo(() => aligned(curves), [...curves.map(({ losses }) => losses), version]);
   // Later curves cover earlier ones: draw earlier ones wider.
@@ -28,10 +29,9 @@ export function LossFigure({ curves, coincide, version }) {
     colour,
     width: 1.5 + wider(index),
   }));
-  const shownAt = hovered === null ? t().curves.loss : t().curves.lossAt(data[0][hovered]);
-  const summary = t().numbers.clauses(
-    curves.map(({ title, loss }) => `${title} ${format.loss(loss)}`),
-  );
+  const step = hovered === null ? null : data[0][hovered];
+  const shownAt = step === null ? name : what ? t().curves.at(what, step) : t().curves.lossAt(step);
+  const summary = t().numbers.clauses(curves.map(({ title, loss }) => `${title} ${digits(loss)}`));
   return html`
     <figure class="figure loss-figure">
       <figcaption>
@@ -40,14 +40,14 @@ export function LossFigure({ curves, coincide, version }) {
           ({ name, colour }, index) => html`
           <span class="legend-entry" key=${name}>
             <span class="legend-line" style=${{ background: `var(${colour})` }}></span>
-            ${name}${hovered !== null && html`${" "}<b>${format.loss(data[index + 1][hovered])}</b>`}
+            ${name}${hovered !== null && html`${" "}<b>${digits(data[index + 1][hovered] ?? null)}</b>`}
           </span>
         `,
         )}
       </figcaption>
       <div class="figure-body">
         <${Chart} key=${curves.map(({ name }) => name).join()} data=${data} lines=${lines} version=${data}
-          height=${HEIGHT} format=${format.tick} onHover=${setHovered} label=${t().curves.summary(t().curves.loss, summary)} />
+          height=${HEIGHT} format=${format.tick} onHover=${setHovered} label=${t().curves.summary(name, summary)} />
       </div>
     </figure>
   `;

@@ -26,6 +26,7 @@ const DROPPED_BY_RESET = new Set([
   "stderr",
   "figure",
   "epoch_end",
+  "rating",
   "fit_begin",
   "setting",
   "graph",
@@ -188,6 +189,11 @@ const handlers = {
     store.curves.mark(step, testLoss, testAccuracy);
     store.curvesVersion.value += 1;
     store.progress.value = { ...store.progress.value, epoch, step, testLoss, testAccuracy };
+  },
+
+  rating({ step, elo }) {
+    store.curves.rate(step, elo);
+    store.curvesVersion.value += 1;
   },
 
   fit_end({ test_accuracy, seconds, parallel }) {

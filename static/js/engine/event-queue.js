@@ -12,6 +12,7 @@ import { frames } from "../state/frame-scheduler.js";
 const FREQUENT = new Set([
   "progress",
   "epoch_end",
+  "rating",
   "stdout",
   "stderr",
   "figure",

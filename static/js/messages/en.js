@@ -970,7 +970,8 @@ export const en = {
     asTable: "Table",
     loss: "Loss",
     accuracy: "Accuracy",
-    lines: { batch: "batch", trend: "trend", test: "test" },
+    elo: "Elo rating",
+    lines: { batch: "batch", trend: "trend", test: "test", elo: "Elo" },
     theCurves: "the curves",
     earlierChanges: (/** @type {number} */ number) =>
       `${number} earlier ${number === 1 ? "change" : "changes"} in the table`,
@@ -982,6 +983,7 @@ export const en = {
     waiting: "The curve appears when training starts.",
     noAccuracy: "This program measures no accuracy.",
     lossAt: (/** @type {number} */ step) => `Loss at step ${step}`,
+    at: (/** @type {string} */ title, /** @type {number} */ step) => `${title} at step ${step}`,
     settings: { "learning rate": "learning rate" },
     change: (
       /** @type {string} */ name,
@@ -1719,6 +1721,7 @@ export const en = {
     table: "Table of runs",
     sortBy: "Sort by",
     columns: {
+      elo: "Elo",
       number: "Run",
       step: "Steps",
       seconds: "Time",

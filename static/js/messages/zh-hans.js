@@ -747,7 +747,8 @@ export const zhHans = {
     asTable: "表格",
     loss: "损失",
     accuracy: "准确率",
-    lines: { batch: "批次", trend: "趋势", test: "测试" },
+    elo: "Elo 等级分",
+    lines: { batch: "批次", trend: "趋势", test: "测试", elo: "Elo" },
     theCurves: "曲线",
     earlierChanges: (number) => `另有 ${number} 处较早的改动，见表格`,
     step: (step) => `第 ${step} 步`,
@@ -757,6 +758,7 @@ export const zhHans = {
     waiting: "训练开始后显示曲线。",
     noAccuracy: "此程序不测量准确率。",
     lossAt: (step) => `第 ${step} 步的损失`,
+    at: (title, step) => `第 ${step} 步的${title}`,
     settings: { "learning rate": "学习率" },
     change: (name, before, after, step) => `${name} ${before} → ${after}，在第 ${step} 步`,
     table: {
@@ -1312,6 +1314,7 @@ export const zhHans = {
     table: "运行记录表",
     sortBy: "排序方式",
     columns: {
+      elo: "Elo",
       number: "运行",
       step: "步数",
       seconds: "用时",

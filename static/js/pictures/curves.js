@@ -16,14 +16,17 @@ export const SERIES = /** @type {const} */ ([
   "trendAccuracy",
   "testLoss",
   "testAccuracy",
+  "elo",
 ]);
+/** Series with values at the ends of some epochs only. @type {ReadonlySet<SeriesName>} */
+const MARKS = new Set(["testLoss", "testAccuracy", "elo"]);
 
 /** @typedef {typeof SERIES[number]} SeriesName */
 
 /**
- * @typedef {{steps: Float64Array, series: Record<SeriesName, Float64Array>, stride: number,
+ * @typedef {{steps: Float64Array, series: Record<Exclude<SeriesName, "elo">, Float64Array> & {elo?: Float64Array}, stride: number,
  *            inLast: number, trends: Float64Array}} SavedCurves
- *   `series`: NaN for a missing value; `trends`: mean and count of each trend
+ *   `series`: NaN for a missing value, and `elo` only if there are ratings; `trends`: mean and count of each trend
  */
 
 /** A moving average whose window grows with the run: short at first, while the loss falls quickly. */
@@ -99,10 +102,29 @@ export class Curves {
     this.series.testAccuracy[last] = finite(testAccuracy);
   }
 
+  /**
+   * Add the Elo rating of a player that learns to the last point.
+   * @param {number} step @param {number} elo
+   */
+  rate(step, elo) {
+    if (this.steps.length === 0) this.#put(step, {});
+    this.series.elo[this.steps.length - 1] = finite(elo);
+  }
+
+  /** The ratings with their steps. @returns {[number, number][]} */
+  get ratings() {
+    return this.steps.flatMap((step, index) => {
+      const elo = this.series.elo[index];
+      return elo === null ? [] : [/** @type {[number, number]} */ ([step, elo])];
+    });
+  }
+
   /** @returns {SavedCurves} */
   save() {
+    const { ratings } = this;
+    const saved = SERIES.filter((name) => name !== "elo" || ratings.length > 0);
     const series = Object.fromEntries(
-      SERIES.map((name) => [name, Float64Array.from(this.series[name], (value) => value ?? NaN)]),
+      saved.map((name) => [name, Float64Array.from(this.series[name], (value) => value ?? NaN)]),
     );
     return {
       steps: Float64Array.from(this.steps),
@@ -122,7 +144,8 @@ export class Curves {
   load({ steps, series, stride, inLast, trends }) {
     this.steps = [...steps];
     for (const name of SERIES) {
-      this.series[name] = Array.from(series[name], (value) => (Number.isNaN(value) ? null : value));
+      const values = series[name] ?? new Float64Array(steps.length).fill(NaN);
+      this.series[name] = Array.from(values, (value) => (Number.isNaN(value) ? null : value));
     }
     this.stride = stride;
     this.#inLast = inLast;
@@ -175,11 +198,10 @@ export class Curves {
     this.steps = this.steps.filter((_, index) => index % 2 === 1);
     for (const name of SERIES) {
       const old = this.series[name];
-      const isTest = name === "testLoss" || name === "testAccuracy";
       this.series[name] = this.steps.map((_, index) => {
         const [a, b] = [old[2 * index], old[2 * index + 1]];
         if (a === null || b === null) return a ?? b;
-        return isTest ? b : (a + b) / 2;
+        return MARKS.has(name) ? b : (a + b) / 2;
       });
     }
   }
@@ -217,6 +239,7 @@ function empty() {
     trendAccuracy: [],
     testLoss: [],
     testAccuracy: [],
+    elo: [],
   };
 }
 

@@ -50,7 +50,10 @@ const columns = is.record({
   began: is.optional(moment),
   series: is.record(
     Object.fromEntries(
-      SERIES.map((each) => [each, is.both(is.doubles, (values) => values.every(result))]),
+      SERIES.map((each) => {
+        const numbers = is.both(is.doubles, (values) => values.every(result));
+        return [each, each === "elo" ? is.optional(numbers) : numbers];
+      }),
     ),
   ),
 });
@@ -59,7 +62,7 @@ const columns = is.record({
 export const curves = (value) =>
   columns(value) &&
   value.trends.length === 4 &&
-  SERIES.every((each) => value.series[each].length === value.steps.length);
+  SERIES.every((each) => (value.series[each] ?? value.steps).length === value.steps.length);
 
 /** The curve of an earlier run. @type {is.Check} */
 export const thinCurve = ({ steps, losses }) => ascending(steps) && losses.length === steps.length;

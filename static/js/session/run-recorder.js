@@ -4,7 +4,7 @@ import { kindOf } from "../../engine/kinds.js";
 import { effect, untracked } from "../../vendor/preact.js";
 import { isReplaced } from "../gallery/example-titles.js";
 import { titleIn } from "../gallery/program-title.js";
-import { thinned, unusedColour, withRun } from "../panels/runs/runs.js";
+import { everyOf, thinned, unusedColour, withRun } from "../panels/runs/runs.js";
 import * as store from "../state/store.js";
 import { isOfFormerRun, watchBranches } from "./branches.js";
 
@@ -56,7 +56,8 @@ function record() {
  * @param {import("../pictures/curves.js").Curves} curves
  * @returns {import("../panels/runs/runs.js").Run}
  */
-export function runOf({ exampleId, source, began }, fit, state, progress, { steps, series }) {
+export function runOf({ exampleId, source, began }, fit, state, progress, curves) {
+  const { steps, series, ratings } = curves;
   const example = store.examples.value.find(({ id }) => id === exampleId);
   return {
     id: began,
@@ -81,6 +82,7 @@ export function runOf({ exampleId, source, began }, fit, state, progress, { step
     trainAccuracy: series.trendAccuracy.findLast((value) => value !== null) ?? null,
     testLoss: progress.testLoss,
     ...thinned(steps, series.trendLoss),
+    ...(ratings.length > 0 ? { elo: ratings.at(-1)?.[1], ratings: everyOf(ratings) } : {}),
   };
 }
 

@@ -177,6 +177,8 @@ export const SHAPES = {
           epochs: is.optional(tally),
           trainAccuracy: is.optional(result),
           testLoss: is.optional(result),
+          elo: is.optional(float),
+          ratings: is.optional(is.listOf(is.tuple(tally, float), MOST.points)),
           branch: is.optional(is.record(branch)),
         }),
         thinCurve,

@@ -80,6 +80,9 @@ export class Trial {
         this.curves.mark(step, testLoss, testAccuracy);
         break;
       }
+      case "rating":
+        this.curves.rate(event.step, event.elo);
+        break;
       case "checkpoint":
         this.checkpoint = event;
         break;

@@ -24,6 +24,7 @@ const KINDS = new Set([
   "fit_begin",
   "progress",
   "epoch_end",
+  "rating",
   "fit_end",
   "setting",
   "lab_fit",

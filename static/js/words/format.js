@@ -21,6 +21,10 @@ export function percent(fraction, digits = 2) {
   return typeof fraction === "number" ? `${(fraction * 100).toFixed(digits)}%` : NONE;
 }
 
+/** The strength of a player. @param {number | null | undefined} elo */
+export const elo = (elo) =>
+  typeof elo === "number" ? String(Math.round(elo)).replace("-", "−") : NONE;
+
 /** A number on an axis. @param {number} value */
 export const tick = (value) => String(Number(value.toPrecision(3)));
 

@@ -4,6 +4,7 @@ import { SavePicture } from "../../components/save-picture-button.js";
 import { offer } from "../../files/download.js";
 import { edit, selectExample } from "../../gallery/examples.js";
 import { takeLabSettings } from "../lab/lab-settings.js";
+import * as format from "../../words/format.js";
 import { t } from "../../words/locale.js";
 import { register } from "../panels.js";
 import { changesSince, csv, titleOf } from "./runs.js";
@@ -48,6 +49,7 @@ function RunsPanel() {
           ? html`<p class="lab-wait">${words.none}</p>`
           : html`
           <${LossFigure} curves=${runs.filter(isShown).map(curveOf)} />
+          <${EloFigure} runs=${runs.filter(isShown)} />
           <${RunsTable} runs=${runs} open=${open} isShown=${isShown} onOpen=${setOpen}
             onShow=${(/** @type {Run} */ run) => setHidden(new Map(hidden).set(run.id, isShown(run)))}
             onReport=${(/** @type {Run} */ run) => saveReport([run])}
@@ -70,6 +72,21 @@ function curveOf(run) {
     steps,
     losses,
   };
+}
+
+/** The ratings of those runs that trained a player by its own games. @param {{runs: Run[]}} props */
+function EloFigure({ runs }) {
+  const curves = runs.filter(({ elo }) => elo !== undefined).map(eloOf);
+  return (
+    curves.length > 0 &&
+    html`<${LossFigure} curves=${curves} title=${t().curves.elo} digits=${format.elo} />`
+  );
+}
+
+/** @param {Run} run */
+function eloOf({ elo = 0, ratings = [], ...run }) {
+  const [steps, losses] = [ratings.map(([step]) => step), ratings.map(([, each]) => each)];
+  return curveOf({ ...run, loss: elo, steps, losses });
 }
 
 function clear() {

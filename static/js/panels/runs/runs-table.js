@@ -2,12 +2,14 @@ import { html, useState } from "../../../vendor/preact.js";
 import { Icon } from "../../components/icons.js";
 import * as format from "../../words/format.js";
 import { t } from "../../words/locale.js";
-import { MOST_PINNED, sortedBy, stateInWords, titleOf } from "./runs.js";
+import { MOST_PINNED, isRated, sortedBy, stateInWords, titleOf } from "./runs.js";
 import * as store from "../../state/store.js";
 
 /** @import { Column, Run } from "./runs.js" */
 
 const NUMBERS = /** @type {const} */ (["loss", "testAccuracy", "step", "seconds"]);
+/** With players that learn from their own games. */
+const RATED = /** @type {const} */ ([...NUMBERS, "elo"]);
 
 /**
  * The runs as a table that can be sorted. Where there is little room, the style sheet makes each row a card; the roles
@@ -24,6 +26,7 @@ export function RunsTable({ runs, open, isShown, onShow, onOpen, onReport, chang
   const sortBy = (/** @type {Column} */ column) =>
     setOrder({ column, isDescending: order.column === column ? !order.isDescending : false });
   const words = t().runs;
+  const hasElo = isRated(runs);
   const mayPin = runs.filter(({ isPinned }) => isPinned).length < MOST_PINNED;
   /** @param {keyof typeof words.columns} column */
   const header = (column) => html`
@@ -37,12 +40,12 @@ export function RunsTable({ runs, open, isShown, onShow, onOpen, onReport, chang
       <table data-testid="runs-table" role="table">
         <thead role="rowgroup"><tr role="row" data-label=${words.sortBy}>
           ${header("number")}<th scope="col" role="columnheader" class="unsorted">${words.changes}</th>
-          ${NUMBERS.map(header)}
+          ${(hasElo ? RATED : NUMBERS).map(header)}
           <th scope="col" role="columnheader" class="unsorted"><span class="visually-hidden">${words.actions}</span></th>
         </tr></thead>
         <tbody role="rowgroup">${sortedBy(runs, order.column, order.isDescending).map(
           (run) => html`
-          <${Row} key=${run.id} run=${run} changes=${changes(run)} isOpen=${run.id === open} isShown=${isShown(run)} mayPin=${mayPin}
+          <${Row} key=${run.id} run=${run} changes=${changes(run)} isOpen=${run.id === open} isShown=${isShown(run)} mayPin=${mayPin} hasElo=${hasElo}
             onShow=${() => onShow(run)} onReport=${() => onReport(run)} onOpen=${() => onOpen(run.id === open ? null : run.id)} />`,
         )}</tbody>
       </table>
@@ -50,13 +53,25 @@ export function RunsTable({ runs, open, isShown, onShow, onOpen, onReport, chang
   `;
 }
 
-/** @param {{run: Run, changes: string[], isOpen: boolean, isShown: boolean, mayPin: boolean, onShow: () => void,
+/** @param {{run: Run, changes: string[], isOpen: boolean, isShown: boolean, mayPin: boolean, hasElo: boolean, onShow: () => void,
  *          onReport: () => void, onOpen: () => void}} props */
-function Row({ run, changes, isOpen, isShown, mayPin, onShow, onReport, onOpen }) {
+function Row({ run, changes, isOpen, isShown, mayPin, hasElo, onShow, onReport, onOpen }) {
   const words = t().runs;
-  const cell = (/** @type {typeof NUMBERS[number]} */ column, /** @type {string} */ text) =>
+  const cell = (/** @type {typeof RATED[number]} */ column, /** @type {string} */ text) =>
     html`<td role="cell" class="run-number" data-label=${words.columns[column]}>${text}</td>`;
-  const { number, ranOn, lab, state, step, seconds, loss, testAccuracy, isPinned, colour } = run;
+  const {
+    number,
+    ranOn,
+    lab,
+    state,
+    step,
+    seconds,
+    loss,
+    testAccuracy,
+    elo = null,
+    isPinned,
+    colour,
+  } = run;
   return html`
     <tr role="row" data-testid="run-row" data-shown=${isOpen ? "" : undefined}>
       <th scope="row" role="rowheader">
@@ -74,6 +89,7 @@ function Row({ run, changes, isOpen, isShown, mayPin, onShow, onReport, onOpen }
       ${cell("testAccuracy", format.percent(testAccuracy))}
       ${cell("step", format.count(step))}
       ${cell("seconds", format.duration(seconds))}
+      ${hasElo && cell("elo", format.elo(elo))}
       <td role="cell" class="run-buttons"><div class="run-actions">
         <button type="button" class="button quiet icon-only" data-testid="run-report" title=${words.report} aria-label=${words.reportOf(number)}
           onClick=${onReport}><${Icon} name="save" /></button>

@@ -13,12 +13,13 @@ import { duringTraining } from "../../state/setting-changes.js";
  *            seconds: number, loss: number | null, accuracy: number | null, testAccuracy: number | null,
  *            isPinned: boolean, colour: number, steps: number[], losses: (number | null)[], isEdited?: boolean,
  *            settings?: import("../../../engine/messages.js").SettingChange[], parameters?: number, epochs?: number, hasEarlierFits?: boolean,
- *            trainAccuracy?: number | null, testLoss?: number | null, branch?: {number: number, step: number}}} Run
+ *            trainAccuracy?: number | null, testLoss?: number | null, elo?: number, ratings?: [number, number][], branch?: {number: number, step: number}}} Run
  *   `id`: milliseconds since 1970 at its start; `device`: as chosen; `ranOn`: in words; `steps` and
  *   `losses`: its curve, thinned; `isEdited`: the visitor has changed the program; `settings`: the ones that were changed while it trained;
+ *   `elo`: the last Elo rating of a player that learns; `ratings`: step and rating of its matches, thinned;
  *   `branch`: the number of the run, 0 if unknown, and the step at which this one begins
  *
- * @typedef {"number" | "title" | "step" | "seconds" | "loss" | "testAccuracy"} Column
+ * @typedef {"number" | "title" | "step" | "seconds" | "loss" | "testAccuracy" | "elo"} Column
  */
 
 /** Runs to keep besides the pinned ones. */
@@ -42,10 +43,13 @@ export function withRun(runs, run) {
  * @param {(number | null)[]} losses
  */
 export function thinned(steps, losses) {
-  const stride = Math.ceil(steps.length / MOST_POINTS) || 1;
-  const isKept = (/** @type {unknown} */ _, /** @type {number} */ index) =>
-    index % stride === 0 || index === steps.length - 1;
-  return { steps: steps.filter(isKept), losses: losses.filter(isKept) };
+  return { steps: everyOf(steps), losses: everyOf(losses) };
+}
+
+/** Evenly spaced values of a column, and the last: a few hundred. @template T @param {T[]} column */
+export function everyOf(column) {
+  const stride = Math.ceil(column.length / MOST_POINTS) || 1;
+  return column.filter((_, index) => index % stride === 0 || index === column.length - 1);
 }
 
 /** Its program in words. @param {Run} run */
@@ -111,11 +115,14 @@ export function labSettingInWords(name) {
   return names[name] ?? name;
 }
 
+/** Whether one of the runs has Elo ratings. @param {Run[]} runs */
+export const isRated = (runs) => runs.some(({ elo }) => elo !== undefined);
+
 /** Sort by a column; missing numbers come last. @param {Run[]} runs @param {Column} column @param {boolean} isDescending */
 export function sortedBy(runs, column, isDescending) {
   const sign = isDescending ? -1 : 1;
   return [...runs].sort((a, b) => {
-    const [x, y] = [a[column], b[column]];
+    const [x, y] = [a[column] ?? null, b[column] ?? null];
     if (x === null || y === null) return Number(x === null) - Number(y === null);
     return (
       sign * (typeof x === "string" ? x.localeCompare(String(y)) : x - Number(y)) ||
@@ -138,14 +145,15 @@ const FIELDS = /** @type {const} */ ([
   "testAccuracy",
 ]);
 
-/** The runs as CSV (RFC 4180), with the changes since the run before. @param {Run[]} runs */
+/** The runs as CSV (RFC 4180), with the changes since the run before, and Elo ratings if there are some. @param {Run[]} runs */
 export function csv(runs) {
+  const fields = isRated(runs) ? [...FIELDS, /** @type {const} */ ("elo")] : FIELDS;
   const rows = runs.map((run, index) => [
     new Date(run.id).toISOString(),
-    ...FIELDS.map((name) => (name === "title" ? titleOf(run) : (run[name] ?? ""))),
+    ...fields.map((name) => (name === "title" ? titleOf(run) : (run[name] ?? ""))),
     changesSince(runs[index - 1], run).join("; "),
   ]);
-  return [["began", ...FIELDS, "changes"], ...rows]
+  return [["began", ...fields, "changes"], ...rows]
     .map((row) => `${row.map(quoted).join(",")}\r\n`)
     .join("");
 }

@@ -36,6 +36,9 @@ const ACCURACY = [
   { series: "testAccuracy", label: "test", colour: "--test", width: 1.5, isMark: true },
 ];
 
+/** @type {CurveLine[]} */
+const ELO = [{ series: "elo", label: "elo", colour: "--test", width: 1.5, isMark: true }];
+
 /** The values behind each trend. @type {Record<string, SeriesName>} */
 const RAW = { trendLoss: "loss", trendAccuracy: "accuracy" };
 /** The trend: a moving average of its own kind, or one with a fixed part of the value before. */
@@ -99,12 +102,31 @@ export function CurvesPanel() {
           : html`
         <div class="charts" ref=${charts}>
           <${Figure} title=${words.loss} lines=${LOSS} height=${height} smoothing=${smoothing} log=${log} digits=${format.loss} ticks=${format.tick} />
-          <${Figure} title=${words.accuracy} lines=${ACCURACY} height=${height} smoothing=${smoothing} digits=${percent} ticks=${wholePercent} unit />
+          <${AccuracyAndElo} height=${height} smoothing=${smoothing} />
         </div>
       `
       }
       <div class="checkpoint-slider-place"><${LazyCheckpointSlider} /></div>
     </section>
+  `;
+}
+
+/**
+ * The accuracy, and the ratings of a player that learns from its own games once there are some: in its place if the
+ * program measures none.
+ * @param {{height: number, smoothing: string}} props
+ */
+function AccuracyAndElo(props) {
+  useCurvesVersion();
+  const words = t().curves;
+  const { ratings, series } = store.curves;
+  const isRated = ratings.length > 0;
+  const isMeasured = [series.accuracy, series.testAccuracy].some(
+    (column) => lastOf(column) !== null,
+  );
+  return html`
+    ${(isMeasured || !isRated) && html`<${Figure} key="accuracy" title=${words.accuracy} lines=${ACCURACY} digits=${percent} ticks=${wholePercent} unit ...${props} />`}
+    ${isRated && html`<${Figure} key="elo" title=${words.elo} lines=${ELO} digits=${format.elo} ticks=${wholeNumber} ...${props} />`}
   `;
 }
 
@@ -205,5 +227,7 @@ function lastOf(column) {
 
 /** @param {number | null} value */
 const percent = (value) => format.percent(value, 1);
+/** @param {number} value */
+const wholeNumber = (value) => String(Math.round(value));
 /** @param {number} value */
 const wholePercent = (value) => `${Math.round(value * 100)}%`;

@@ -16,6 +16,7 @@ export function CurvesTable() {
   const epochs = store.epochs.value;
   const each = Math.max(1, Math.ceil(epochs.length / MOST_EPOCHS));
   const every = Math.max(1, Math.ceil(steps.length / MOST_ROWS));
+  const ratings = store.curves.ratings.slice(-MOST_EPOCHS);
   const rows = steps
     .map((step, index) => ({ step, index }))
     .filter(({ index }) => (steps.length - 1 - index) % every === 0);
@@ -52,6 +53,18 @@ export function CurvesTable() {
           )}
         </tbody>
       </table>
+      ${
+        ratings.length > 0 &&
+        html`
+        <table data-testid="elo-table">
+          <caption>${t().curves.elo}</caption>
+          <thead><tr><th scope="col">${words.step}</th><th scope="col">${t().curves.lines.elo}</th></tr></thead>
+          <tbody>
+            ${ratings.map(([step, elo]) => html`<tr key=${step}><th scope="row">${step}</th><td>${format.elo(elo)}</td></tr>`)}
+          </tbody>
+        </table>
+      `
+      }
       ${
         store.settingChanges.value.length > 0 &&
         html`

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -53,6 +53,7 @@ def compile_step(
     fed: Sequence[Tensor],
     overwrites: bool,
     relaxed: bool,
+    leaves: Callable[[Node], bool] = lambda node: False,
 ) -> CompiledStep | None:
     """Compile ``nodes``, in an order of execution; None if no emitter supports any of them.
 
@@ -61,8 +62,9 @@ def compile_step(
         fed: the tensors that are fed.
         overwrites: whether the step may overwrite variables.
         relaxed: whether to use Relaxed SIMD.
+        leaves: whether to have Python compute a node that an emitter supports.
     """
-    order = step_order(nodes, fetches, fed, overwrites)
+    order = step_order(nodes, fetches, fed, overwrites, leaves)
     if not order.emitters:
         return None
     constants = [node.outputs[0] for node in nodes if node.op.name == "constant"]

@@ -8,6 +8,7 @@ from operator import is_
 import numpy as np
 
 from playgrad.graph.tensor import Node, Tensor
+from playgrad.runtime.blas_nodes import product_writer
 from playgrad.runtime.compile_steps import CompiledStep
 from playgrad.runtime.interpreter import Computation, compute_of, explained
 from playgrad.runtime.step_arena import Region
@@ -166,6 +167,7 @@ class CompiledRun:
         outputs = [self._value(tensor) for tensor in node.outputs]
         is_users = node.op.source is not None  # the user's code may keep the arrays
         compute: Callable[[Sequence[Array]], Sequence[Array]] | None = None
+        write = product_writer(node)
 
         def work(block: Array, arrays: Arrays, stop: Callable[[], bool]) -> None:
             nonlocal compute
@@ -173,14 +175,15 @@ class CompiledRun:
                 raise KeyboardInterrupt
             values = [value(block, arrays) for value in inputs]
             try:
+                if write is not None:
+                    write(values, _writeable(outputs[0](block, arrays)))
+                    return
                 compute = compute or compute_of(computation)
                 results = compute([np.array(x) for x in values] if is_users else values)
             except Exception as error:
                 raise explained(error, computation) from None
             for value, result in zip(outputs, results, strict=True):
-                target = value(block, arrays).view()
-                target.flags.writeable = True
-                np.copyto(target, result)
+                np.copyto(_writeable(value(block, arrays)), result)
 
         return work
 
@@ -210,6 +213,12 @@ class CompiledRun:
 
 def _read_only(view: Array) -> Array:
     view.flags.writeable = False
+    return view
+
+
+def _writeable(view: Array) -> Array:
+    view = view.view()
+    view.flags.writeable = True
     return view
 
 

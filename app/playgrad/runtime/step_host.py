@@ -10,11 +10,13 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
+from importlib.util import find_spec
 from typing import Any, Protocol
 
 import numpy as np
 
 from playgrad.errors import OutOfMemoryError
+from playgrad.graph.tensor import Node
 from playgrad.wasm.memory import address
 from playgrad.wasm.module import Module
 
@@ -50,6 +52,9 @@ class StepHost(Protocol):
     def load(self, module: bytes, count: int) -> Sequence[Run]:
         """Return the functions ``run0``, ``run1``, ... of a module."""
 
+    def leaves(self, node: Node) -> bool:
+        """Return whether the reference of ``node`` is faster than compiled code."""
+
 
 class PageHost:
     """The memory of the Python in a page.
@@ -79,6 +84,10 @@ class PageHost:
 
         exports = instantiate(module)
         return [getattr(exports, f"run{number}") for number in range(count)]
+
+    def leaves(self, node: Node) -> bool:
+        """Return False: NumPy has no BLAS here."""
+        return False
 
 
 class SharedBlock:
@@ -167,8 +176,30 @@ _hosts: list[StepHost | None] = []
 
 
 def step_host() -> StepHost | None:
-    """Return what compiles steps here, or None."""
+    """Return what compiles the steps of all sessions here, or None."""
     return _hosts[-1] if _hosts else page_host()
+
+
+@cache
+def has_compiler() -> bool:
+    """Return whether this is the desktop, with the compiler that `desktop_host` needs."""
+    return sys.platform != "emscripten" and find_spec("wasmtime") is not None
+
+
+def compiles_for_sessions() -> bool:
+    """Return whether each session has a host, by `desktop_host`, instead of `step_host`."""
+    return not _hosts and has_compiler()
+
+
+def desktop_host() -> StepHost:
+    """Return a new host, for one session on the desktop.
+
+    Raises:
+        MemoryError: the process may not reserve addresses for it.
+    """
+    from playgrad.runtime.wasmtime_host import WasmtimeHost
+
+    return WasmtimeHost()
 
 
 @contextmanager

@@ -17,6 +17,8 @@ import numpy as np
 import wasmtime
 from wasmtime import _ffi as ffi
 
+from playgrad.graph.tensor import Node
+from playgrad.runtime.blas_nodes import is_left_to_blas
 from playgrad.runtime.step_host import ALIGNMENT, Array, Run
 
 _PAGE = 1 << 16
@@ -42,22 +44,32 @@ class WasmtimeHost:
 
     Attributes:
         relaxed: whether to use Relaxed SIMD.
-        allocated: the bytes of arrays that exist.
+
+    Raises:
+        MemoryError: the process may not reserve addresses for the memory.
     """
 
     def __init__(self, size: int = LARGEST, relaxed: bool = True) -> None:
         self.relaxed = relaxed
-        self.allocated = 0
         self._store = wasmtime.Store(_engine())
         pages = -(-size // _PAGE)
-        self._memory = wasmtime.Memory(
-            self._store, wasmtime.MemoryType(wasmtime.Limits(1, pages))
-        )
+        kind = wasmtime.MemoryType(wasmtime.Limits(1, pages))
+        try:
+            self._memory = wasmtime.Memory(self._store, kind)
+        except wasmtime.WasmtimeError:
+            raise MemoryError from None
         begin = ctypes.cast(self._memory.data_ptr(self._store), ctypes.c_void_p).value
         assert begin is not None
         self._begin, self._end, self._most = begin, _PAGE, pages * _PAGE
         self._gaps = [(ALIGNMENT, _PAGE)]  # not 0, at which nothing may lie
         self._freed: deque[tuple[int, int]] = deque()  # finalizers run at any moment
+        self._taken = 0
+
+    @property
+    def allocated(self) -> int:
+        """The bytes of arrays that exist."""
+        self._collect()
+        return self._taken
 
     def empty(self, size: int) -> Array:
         """Return ``size`` bytes whose contents are undefined, aligned.
@@ -73,7 +85,7 @@ class WasmtimeHost:
         begin = gap[0]
         place = self._gaps.index(gap)
         self._gaps[place : place + 1] = [(begin + taken, gap[1])] if gap[1] - begin > taken else []
-        self.allocated += taken
+        self._taken += taken
         # A buffer of its own: an array of it is its owner, and the base of all of its views. The
         # finalizer keeps the memory as long as there are any.
         owner = (ctypes.c_uint8 * size).from_address(self._begin + begin)
@@ -89,7 +101,7 @@ class WasmtimeHost:
             return
         while self._freed:
             gap = self._freed.popleft()
-            self.allocated -= gap[1] - gap[0]
+            self._taken -= gap[1] - gap[0]
             self._gaps.append(gap)
         self._gaps.sort()
         merged: list[tuple[int, int]] = []
@@ -135,6 +147,10 @@ class WasmtimeHost:
         exports = wasmtime.Instance(self._store, compiled, [self._memory]).exports(self._store)
         return [self._run(exports[f"run{number}"]) for number in range(count)]
 
+    def leaves(self, node: Node) -> bool:
+        """Return whether BLAS computes ``node`` faster."""
+        return is_left_to_blas(node)
+
     def _run(self, exported: Any) -> Run:
         # Five numbers of 32 bits, each in the first word of 16 bytes.
         values = (ctypes.c_int32 * 20)()
@@ -167,7 +183,8 @@ class WasmtimeHost:
 @cache
 def _call_unchecked() -> Callable[..., int | None]:
     """Return wasmtime's C function, which gets its arguments as they are."""
-    function = ctypes.CFUNCTYPE(ctypes.c_void_p, *[ctypes.c_void_p] * 3, ctypes.c_size_t, ctypes.c_void_p)
+    pointer = ctypes.c_void_p
+    function = ctypes.CFUNCTYPE(pointer, pointer, pointer, pointer, ctypes.c_size_t, pointer)
     return function(("wasmtime_func_call_unchecked", ffi.dll))
 
 

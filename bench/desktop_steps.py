@@ -1,5 +1,5 @@
 """Measures what compiling a step gains on the desktop's processor: the same training by compiled
-code, by NumPy operation by operation, and by PyTorch, each with one thread.
+code, by NumPy operation by operation, and by PyTorch, with the same number of threads.
 
 python -m bench.desktop_steps                     every workload
 python -m bench.desktop_steps --only w1 --seconds 20
@@ -11,14 +11,12 @@ the same for all; the shortest turn of each counts. The losses are compared.
 from __future__ import annotations
 
 import argparse
-import os
 import time
 from collections.abc import Callable
 from typing import Any
 from unittest import mock
 
-for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[name] = "1"  # before NumPy and PyTorch are imported
+import torch
 
 from bench.paths import DATA
 from bench.peers.playgrad_program import PlaygradTrainer
@@ -26,6 +24,7 @@ from bench.peers.torch_cpu import Trainer
 from bench.workload_files import write
 from bench.workloads import WORKLOADS
 from playgrad.runtime import executor, host_program
+from playgrad.runtime.blas import limited_to
 
 TURN = 0.03
 """About the seconds of a turn."""
@@ -33,10 +32,7 @@ TURN = 0.03
 
 def trainer(workload: str, seconds_of_node: float) -> tuple[Any, list[float]]:
     """Return a trainer that compiles its step at once, or never if 1e9, after three steps."""
-    with (
-        mock.patch.object(host_program, "SECONDS_OF_NODE", seconds_of_node),
-        mock.patch.object(executor, "default_threads", lambda: 1),
-    ):
+    with mock.patch.object(host_program, "SECONDS_OF_NODE", seconds_of_node):
         made = PlaygradTrainer(lambda file: (DATA / file).read_bytes(), workload, "cpu")
         losses = [made.steps(1) for _ in range(3)]
         made.step_and_read()  # another program
@@ -82,7 +78,7 @@ def measure(workload: str, seconds: float) -> str:
     for how in ("", ", each"):
         before, after, theirs = (best[f"{name}{how}"] for name in ("apart", "compiled", "torch"))
         cells += [f"{1000 * x:.3g}" for x in (before, after, theirs)] + [f"{after / theirs:.2f}"]
-    if program.compiled is None:
+    if program is None or program.compiled is None:
         cells += ["none", ""]
     else:
         order = program.compiled.step.order
@@ -97,15 +93,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", action="append", choices=sorted(WORKLOADS))
     parser.add_argument("--seconds", type=float, default=10.0, help="for each workload")
+    parser.add_argument("--threads", type=int, default=1)
     options = parser.parse_args()
     write(DATA)
+    torch.set_num_threads(options.threads)
     print(
         "| ms | NumPy | compiled | PyTorch | ratio | NumPy, each | compiled, each | PyTorch, each"
         " | ratio | compiled operations | compile | losses differ |"
     )
     print(f"|{'---|' * 12}")
-    for workload in options.only or sorted(WORKLOADS):
-        print(measure(workload, options.seconds), flush=True)
+    threads = mock.patch.object(executor, "default_threads", lambda: options.threads)
+    with threads, limited_to(options.threads):
+        for workload in options.only or sorted(WORKLOADS):
+            print(measure(workload, options.seconds), flush=True)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
+from importlib.metadata import version
 from importlib.util import find_spec
 from typing import Any, Protocol
 
@@ -184,6 +185,13 @@ def step_host() -> StepHost | None:
 def has_compiler() -> bool:
     """Return whether this is the desktop, with the compiler that `desktop_host` needs."""
     return sys.platform != "emscripten" and find_spec("wasmtime") is not None
+
+
+def processor_summary() -> str:
+    """Return a sentence about how this process computes on the processor."""
+    if has_compiler():
+        return f"steps are compiled (wasmtime {version('wasmtime')}), large products are NumPy's."
+    return 'NumPy. Small networks are faster with compiled steps: pip install "playgrad[simd]".'
 
 
 def compiles_for_sessions() -> bool:

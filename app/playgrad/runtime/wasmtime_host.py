@@ -88,7 +88,7 @@ class WasmtimeHost:
         self._taken += taken
         # A buffer of its own: an array of it is its owner, and the base of all of its views. The
         # finalizer keeps the memory as long as there are any.
-        owner = (ctypes.c_uint8 * size).from_address(self._begin + begin)
+        owner: Any = (ctypes.c_uint8 * size).from_address(self._begin + begin)
         weakref.finalize(owner, self._free, begin, begin + taken).atexit = False
         return np.frombuffer(owner, np.uint8)
 

@@ -26,6 +26,7 @@ def test_devices_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run(capsys, "devices")
     assert code == 0
     assert out.startswith("cpu:0  NumPy")
+    assert "Training on cpu: steps are compiled (wasmtime " in out
     devices = json.loads(run(capsys, "devices", "--json")[1])
     assert devices[0]["device"] == "cpu:0"
 

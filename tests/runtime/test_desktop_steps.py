@@ -13,7 +13,7 @@ import pytest
 
 import playgrad as pg
 from playgrad import nn
-from playgrad.runtime import compile_steps, host_program, step_host, variables
+from playgrad.runtime import compile_steps, desktop_host, host_program, variables
 from playgrad.runtime.blas_nodes import is_left_to_blas
 from playgrad.runtime.compiled_run import CompiledRun
 from playgrad.runtime.session import Session
@@ -189,8 +189,8 @@ def test_a_trace_between_compiled_runs(graph: pg.Graph) -> None:
 def test_without_the_compiler_numpy_computes(
     graph: pg.Graph, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(step_host, "has_compiler", lambda: False)
-    assert 'pip install "playgrad[simd]"' in step_host.processor_summary()
+    monkeypatch.setattr(desktop_host, "has_compiler", lambda: False)
+    assert 'pip install "playgrad[simd]"' in desktop_host.processor_summary()
     w = pg.Variable(np.zeros(7, np.float32))
     step = w.assign_add(pg.ones([7]))
     with Session(graph, "cpu") as session:

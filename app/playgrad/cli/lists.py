@@ -19,7 +19,7 @@ from playgrad.errors import shape_text
 from playgrad.interchange.formats import format_of
 from playgrad.interchange.readers import WEIGHTS, reader_of
 from playgrad.runtime.default_device import AUTO, default_device
-from playgrad.runtime.step_host import processor_summary
+from playgrad.runtime.desktop_host import processor_summary
 from playgrad.server.examples import list_examples
 
 

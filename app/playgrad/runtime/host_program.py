@@ -21,9 +21,10 @@ from playgrad.graph.graph import Graph
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.runtime.compile_steps import compile_step
 from playgrad.runtime.compiled_run import CompiledRun
+from playgrad.runtime.desktop_host import compiles_for_sessions
 from playgrad.runtime.host_copies import Key
 from playgrad.runtime.python_program import PythonProgram
-from playgrad.runtime.step_host import StepHost, compiles_for_sessions, step_host
+from playgrad.runtime.step_host import StepHost, step_host
 from playgrad.runtime.variables import VariableStore
 
 Array = np.ndarray[Any, Any]

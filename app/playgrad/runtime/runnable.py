@@ -20,12 +20,12 @@ from playgrad.graph.tensor import Node
 from playgrad.ops.state import is_variable
 from playgrad.runtime.blas import limited_to, worthwhile_threads
 from playgrad.runtime.build_tasks import TaskBuilder
+from playgrad.runtime.desktop_host import compiles_for_sessions
 from playgrad.runtime.executor import Executor
 from playgrad.runtime.host_copies import is_copied
 from playgrad.runtime.host_program import HostProgram
 from playgrad.runtime.interpreter import RunValues
 from playgrad.runtime.members import ALONE, Held, Members, check_same, gather_events
-from playgrad.runtime.step_host import compiles_for_sessions
 from playgrad.runtime.tasks import SegmentTask, Task
 from playgrad.runtime.trace import Trace
 from playgrad.runtime.transport import NewTransport

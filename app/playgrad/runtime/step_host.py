@@ -10,8 +10,6 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
-from importlib.metadata import version
-from importlib.util import find_spec
 from typing import Any, Protocol
 
 import numpy as np
@@ -181,33 +179,9 @@ def step_host() -> StepHost | None:
     return _hosts[-1] if _hosts else page_host()
 
 
-@cache
-def has_compiler() -> bool:
-    """Return whether this is the desktop, with the compiler that `desktop_host` needs."""
-    return sys.platform != "emscripten" and find_spec("wasmtime") is not None
-
-
-def processor_summary() -> str:
-    """Return a sentence about how this process computes on the processor."""
-    if has_compiler():
-        return f"steps are compiled (wasmtime {version('wasmtime')}), large products are NumPy's."
-    return 'NumPy. Small networks are faster with compiled steps: pip install "playgrad[simd]".'
-
-
-def compiles_for_sessions() -> bool:
-    """Return whether each session has a host, by `desktop_host`, instead of `step_host`."""
-    return not _hosts and has_compiler()
-
-
-def desktop_host() -> StepHost:
-    """Return a new host, for one session on the desktop.
-
-    Raises:
-        MemoryError: the process may not reserve addresses for it.
-    """
-    from playgrad.runtime.wasmtime_host import WasmtimeHost
-
-    return WasmtimeHost()
+def is_host_chosen() -> bool:
+    """Return whether this is within `using_step_host`."""
+    return bool(_hosts)
 
 
 @contextmanager

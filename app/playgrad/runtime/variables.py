@@ -17,8 +17,9 @@ from playgrad.errors import DeviceLostError, OutOfMemoryError
 from playgrad.graph.graph import Graph
 from playgrad.graph.tensor import Node
 from playgrad.ops.state import holds_data
+from playgrad.runtime.desktop_host import desktop_host
 from playgrad.runtime.host_copies import HostCopies, Key, is_copied
-from playgrad.runtime.step_host import SharedBlock, StepHost, copied_to, desktop_host
+from playgrad.runtime.step_host import SharedBlock, StepHost, copied_to
 
 Array = np.ndarray[Any, Any]
 

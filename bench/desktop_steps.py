@@ -11,6 +11,7 @@ the same for all; the shortest turn of each counts. The losses are compared.
 from __future__ import annotations
 
 import argparse
+import os
 import time
 from collections.abc import Callable
 from typing import Any
@@ -25,6 +26,7 @@ from bench.workload_files import write
 from bench.workloads import WORKLOADS
 from playgrad.runtime import executor, host_program
 from playgrad.runtime.blas import limited_to
+from playgrad.runtime.desktop_host import VARIABLE
 
 TURN = 0.03
 """About the seconds of a turn."""
@@ -96,6 +98,7 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=1)
     options = parser.parse_args()
     write(DATA)
+    os.environ[VARIABLE] = "1"
     torch.set_num_threads(options.threads)
     print(
         "| ms | NumPy | compiled | PyTorch | ratio | NumPy, each | compiled, each | PyTorch, each"

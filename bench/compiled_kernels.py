@@ -1,9 +1,10 @@
-"""Measures kernels of a compiled step in the page beside the references that NumPy computes there.
+"""Measures kernels of a compiled step in the page beside what computes these operations otherwise.
 
 python -m bench.compiled_kernels
 python -m bench.compiled_kernels --only softmax gather --seconds 0.1
 
-Times are the shortest of many runs, of both in turn. A run of a kernel is a call from Python, which
+That is NumPy, with kernels of its own for expressions. Times are the shortest of many runs, of both
+in turn. A run of a kernel is a call from Python, which
 takes about 4 µs: in a step it is one of many parts of a call.
 """
 
@@ -20,6 +21,7 @@ import numpy as np
 from playgrad.devices import _emscripten
 from playgrad.graph.graph import Graph
 from playgrad.graph.opdef import lookup
+from playgrad.graph.spec import TensorSpec
 from playgrad.ops.emitted import emitter_of
 from playgrad.ops.emitters import Operand
 from playgrad.ops.state import placeholder
@@ -112,6 +114,13 @@ def kernel(op, arrays, attrs):
     return lambda: (run(*places, 1), held)
 
 
+def otherwise(op, arrays, attrs):
+    if op.prepare is None:
+        return lambda: op.reference(arrays, attrs)
+    run = op.prepare([TensorSpec(each.shape, each.dtype.name) for each in arrays], attrs)
+    return lambda: run(arrays)
+
+
 def shortest(*runs):
     best = [1e9 for _ in runs]
     began = time.perf_counter()
@@ -132,9 +141,7 @@ for name, arrays, attrs in CASES:
     if ONLY and name not in ONLY:
         continue
     op = lookup(name)
-    by_numpy, compiled = shortest(
-        lambda: op.reference(arrays, attrs), kernel(op, arrays, attrs)
-    )
+    by_numpy, compiled = shortest(otherwise(op, arrays, attrs), kernel(op, arrays, attrs))
     rows.append((name, " ".join(str(each.shape) for each in arrays), by_numpy, compiled))
 print("RESULT" + json.dumps(rows))
 """

@@ -314,6 +314,22 @@ def test_closing_a_session_frees_all_memory_of_the_host(host: WasmtimeStepHost) 
         assert host.allocated == 0
 
 
+def test_programs_share_one_block(graph: pg.Graph, host: WasmtimeStepHost) -> None:
+    w = pg.Variable(np.ones((100, 100), np.float32))
+    x = pg.placeholder("float32", [None, 100])
+    result = pg.tanh(pg.tanh(x @ w) @ w) @ w
+    with Session(graph, "cpu") as session:
+        sizes = []
+        for rows in (1, 200, 1000, 200, 1):
+            values = session.run(result, {x: np.ones((rows, 100), np.float32)})
+            np.testing.assert_allclose(values, 100 * np.tanh(100 * np.tanh(100)), 1e-5)
+            gc.collect()
+            sizes.append(host.allocated)
+        block = 4 * 1000 * 100
+        assert 2 * block < sizes[2] < 4 * block  # two results, and scratch memory
+        assert sizes[4] < sizes[2] + block / 4
+
+
 def test_runs_take_no_more_memory_than_the_first(graph: pg.Graph, host: WasmtimeStepHost) -> None:
     w, step = counter()
     with Session(graph, "cpu") as session:

@@ -58,11 +58,18 @@ class CompiledRun:
         self._table = new_bytes(host, 4 * (FIRST_POINTER + count), "a table").view(np.int32)
         self._places = (host.address(self._constants), host.address(self._table))
         self._pointed: list[Array | None] = [None] * count
+        first = len(step.arena.variables)
+        self._fed = range(first, first + len(step.arena.fed))
         self._held = [self._reachable(t.node.attrs["value"]) for t in step.arena.held]
         self._runs = host.load(step.module, step.count)
         self._nodes = step.order.nodes
         self._scratch = -(-step.arena.size // 16) * 16
         self._size = max(self._scratch + step.scratch, 1)
+        block.users.add(self)
+        self._views: dict[int, tuple[Array, Array]] = {}  # with the block that each is a part of
+        self._numbers = 0
+        self._block_seen: Array | None = None
+        self._block_places = (0, 0)
         self._parts: list[list[Callable[[Array, Arrays, Callable[[], bool]], None]]] = []
         for part in step.order.parts:
             self._parts.append(
@@ -93,9 +100,13 @@ class CompiledRun:
         """
         arrays = [*variables, *map(self._reachable, feeds), *self._held]
         self._point_to(arrays)
+        for number in self._fed:
+            self._pointed[number] = None  # fed arrays are not kept
         with self._block.lent(self._size) as block:
-            begin = self._host.address(block)
-            places = (begin + self._scratch, begin, *self._places)
+            if block is not self._block_seen:
+                self._block_seen, begin = block, self._host.address(block)
+                self._block_places = (begin + self._scratch, begin)
+            places = (*self._block_places, *self._places)
             for part, runs in zip(self._parts, self.step.runs, strict=True):
                 for run in runs:
                     if stop():
@@ -113,6 +124,11 @@ class CompiledRun:
             for name, value in values.items():
                 np.copyto(variables[self.variables.index(name)], value)
         return fetched, {}
+
+    def forget_block(self) -> None:
+        """Let go of the block that runs have used, which may be freed."""
+        self._views.clear()
+        self._block_seen = None
 
     @property
     def steps_done(self) -> int:
@@ -164,7 +180,7 @@ class CompiledRun:
         """Return a function of the block, the arrays and ``stop`` that computes ``node``."""
         computation = Computation.of(node)
         inputs = [self._value(tensor) for tensor in node.inputs]
-        outputs = [self._value(tensor) for tensor in node.outputs]
+        outputs = [self._value(tensor, writable=True) for tensor in node.outputs]
         is_users = node.op.source is not None  # the user's code may keep the arrays
         compute: Callable[[Sequence[Array]], Sequence[Array]] | None = None
         write = product_writer(node)
@@ -176,19 +192,20 @@ class CompiledRun:
             values = [value(block, arrays) for value in inputs]
             try:
                 if write is not None:
-                    write(values, _writeable(outputs[0](block, arrays)))
+                    write(values, outputs[0](block, arrays))
                     return
                 compute = compute or compute_of(computation)
                 results = compute([np.array(x) for x in values] if is_users else values)
             except Exception as error:
                 raise explained(error, computation) from None
             for value, result in zip(outputs, results, strict=True):
-                np.copyto(_writeable(value(block, arrays)), result)
+                np.copyto(value(block, arrays), result)
 
         return work
 
-    def _value(self, tensor: Tensor) -> _Input:
-        """Return a function of the block and the arrays to a read-only view of ``tensor``."""
+    def _value(self, tensor: Tensor, writable: bool = False) -> _Input:
+        """Return a function of the block and the arrays to a view of ``tensor``, read-only unless
+        it is a result of Python."""
         order = self.step.order
         root = order.root(tensor)
         place = self.step.arena.places[root]
@@ -200,25 +217,20 @@ class CompiledRun:
             number = place.offset
             return lambda block, arrays: _read_only(arrays[number].reshape(shape))
         start, size = place.offset, tensor.spec.size * kind.itemsize
-        kept: tuple[Array, Array] | None = None
+        number = self._numbers = self._numbers + 1
 
         def view(block: Array, arrays: Arrays) -> Array:
-            nonlocal kept
+            kept = self._views.get(number)
             if kept is None or kept[0] is not block:
-                kept = block, block[start : start + size].view(kind).reshape(shape)
-            return _read_only(kept[1])
+                part = block[start : start + size].view(kind).reshape(shape)
+                kept = self._views[number] = block, part if writable else _read_only(part)
+            return kept[1]
 
         return view
 
 
 def _read_only(view: Array) -> Array:
     view.flags.writeable = False
-    return view
-
-
-def _writeable(view: Array) -> Array:
-    view = view.view()
-    view.flags.writeable = True
     return view
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from typing import Any, Protocol
+from weakref import WeakSet
 
 import numpy as np
 
@@ -89,13 +90,24 @@ class PageHost:
         return False
 
 
+class BlockUser(Protocol):
+    """A program whose runs use a `SharedBlock`."""
+
+    def forget_block(self) -> None:
+        """Let go of all views of the block."""
+
+
 class SharedBlock:
     """Memory for intermediate results and scratch, lent to one run after the other.
 
     Runs of different programs reuse it: nothing in it outlives a run.
+
+    Attributes:
+        users: what may keep views of the block, and lets go of them when a larger one is needed.
     """
 
     def __init__(self, host: StepHost) -> None:
+        self.users: WeakSet[BlockUser] = WeakSet()
         self._host = host
         self._free: Array | None = None
 
@@ -109,6 +121,8 @@ class SharedBlock:
         block, self._free = self._free, None
         if block is None or len(block) < size:
             block = None  # freed before the larger one is allocated
+            for user in self.users:
+                user.forget_block()
             block = new_bytes(self._host, size, "the results of a step")
         try:
             yield block

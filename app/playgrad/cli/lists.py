@@ -19,6 +19,7 @@ from playgrad.errors import shape_text
 from playgrad.interchange.formats import format_of
 from playgrad.interchange.readers import WEIGHTS, reader_of
 from playgrad.runtime.default_device import AUTO, default_device
+from playgrad.runtime.desktop_host import processor_summary
 from playgrad.server.examples import list_examples
 
 
@@ -40,6 +41,7 @@ def print_devices(as_json: bool) -> int:
         ]
     )
     print(f"{AUTO} is {choice.reason or choice.device}")
+    print(f"Training on cpu: {processor_summary()}")
     if not gpu_adapters():
         print(f"There is no GPU. {gpu_hint()}")
     return 0

@@ -8,6 +8,7 @@ from operator import is_
 import numpy as np
 
 from playgrad.graph.tensor import Node, Tensor
+from playgrad.runtime.blas_nodes import product_writer
 from playgrad.runtime.compile_steps import CompiledStep
 from playgrad.runtime.interpreter import Computation, compute_of, explained
 from playgrad.runtime.step_arena import Region
@@ -193,6 +194,7 @@ class CompiledRun:
         outputs = [self._value(tensor, writable=True) for tensor in node.outputs]
         is_users = node.op.source is not None  # the user's code may keep the arrays
         compute: Callable[[Sequence[Array]], Sequence[Array]] | None = None
+        write = product_writer(node)
 
         def work(block: Array, arrays: Arrays, stop: Callable[[], bool]) -> None:
             nonlocal compute
@@ -200,6 +202,9 @@ class CompiledRun:
                 raise KeyboardInterrupt
             values = [value(block, arrays) for value in inputs]
             try:
+                if write is not None:
+                    write(values, outputs[0](block, arrays))
+                    return
                 compute = compute or compute_of(computation)
                 results = compute([np.array(x) for x in values] if is_users else values)
             except Exception as error:

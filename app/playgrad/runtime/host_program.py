@@ -17,10 +17,12 @@ from typing import Any
 import numpy as np
 
 from playgrad.compiler.work_estimates import operations
+from playgrad.errors import OutOfMemoryError
 from playgrad.graph.graph import Graph
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.runtime.compile_steps import compile_step
 from playgrad.runtime.compiled_run import CompiledRun
+from playgrad.runtime.desktop_host import compiles_for_sessions
 from playgrad.runtime.host_copies import Key
 from playgrad.runtime.python_program import PythonProgram
 from playgrad.runtime.step_host import StepHost, step_host
@@ -29,7 +31,9 @@ from playgrad.runtime.variables import VariableStore
 Array = np.ndarray[Any, Any]
 
 SECONDS_OF_NODE = 1e-3
-"""About how long the compilation of a node takes in a page."""
+"""About how long the compilation of a node takes."""
+_NODES_OF_HOST = 150
+"""How many nodes take as long to compile as the compiler takes to start on the desktop."""
 _OVERHEAD = 3e-5
 """Seconds, about, that Python takes for a node besides its arithmetic."""
 _SPEED = 2e9
@@ -48,6 +52,7 @@ class HostProgram:
         heavy: nodes that are preceded by a check for a stop.
         store: the values of the variables of ``graph``.
         initial: returns the value of a variable by its name.
+        parallel: whether the caller runs it in several threads until it is compiled.
 
     Attributes:
         compiled: the compiled program, once it is.
@@ -63,13 +68,16 @@ class HostProgram:
         graph: Graph,
         store: VariableStore,
         initial: Callable[[str], Array],
+        parallel: bool = False,
     ) -> None:
         self._order, self._fetches, self._heavy = order, fetches, heavy
         self._feeds = feeds
         self._graph, self._store, self._initial = graph, store, initial
         self._python: PythonProgram | None = None
+        self._parallel = parallel
         self._host: StepHost | None = step_host()
-        self._runs_left = _runs_in_python(order)
+        self._of_session = compiles_for_sessions()
+        self._runs_left = _runs_in_python(order, _NODES_OF_HOST if self._of_session else 0)
         self._step_seconds = LONGEST_CALL
         self.compiled: CompiledRun | None = None
         self.compile_seconds = 0.0
@@ -90,12 +98,24 @@ class HostProgram:
             KeyboardInterrupt: ``stop`` returned true between two operations.
         """
         if self._is_compiled():
-            return self._run_compiled(feeds, stop, 1), {}
+            try:
+                return self._run_compiled(feeds, stop, 1), {}
+            except OutOfMemoryError:  # addresses of 32 bits
+                if not self._of_session:
+                    raise
+                self._compile_never()
         if self._python is None:
             self._python = PythonProgram(self._order, self._fetches, self._feeds, self._heavy)
         arrays, written = self._python.run(self._initial, feeds, stop)
         self._runs_left -= 1
         return [np.array(array) for array in arrays], written
+
+    def is_next(self) -> bool:
+        """Return whether the next run is this program's; if not, the caller runs its tasks."""
+        if not self._parallel or self._is_compiled():
+            return True
+        self._runs_left -= 1
+        return False
 
     def repeat(self, feeds: Mapping[str, Array], steps: int) -> int:
         """Run up to ``steps`` times in one call of compiled code; return how many runs were done.
@@ -106,28 +126,45 @@ class HostProgram:
             return 0
         count = max(1, min(steps, int(LONGEST_CALL / self._step_seconds)))
         started = time.perf_counter()
-        self._run_compiled(feeds, lambda: False, count)
+        try:
+            self._run_compiled(feeds, lambda: False, count)
+        except OutOfMemoryError:
+            if not self._of_session:
+                raise
+            self._compile_never()
+            return 0
         self._step_seconds = max((time.perf_counter() - started) / count, 1e-7)
         return count
 
     def _is_compiled(self) -> bool:
         """Return whether to run compiled code, and compile it if its time has come."""
-        if self._host is None or self._store.places:
+        if (self._host is None and not self._of_session) or self._store.places:
             return False
         if self.compiled is None:
             if self._runs_left > 0:
                 return False
             started = time.perf_counter()
-            self.compiled = self._compile(self._host)
+            try:
+                self._host = self._host or self._store.desktop_host()
+                self.compiled = self._compile(self._host)
+            except (MemoryError, OutOfMemoryError):
+                if not self._of_session:
+                    raise
             self.compile_seconds = time.perf_counter() - started
             self._python = None
             if self.compiled is None:
-                self._host = None
+                self._compile_never()
         return self.compiled is not None
+
+    def _compile_never(self) -> None:
+        """Have Python compute all further runs."""
+        self.compiled = self._host = None
+        self._of_session = False
+        self._variables = []
 
     def _compile(self, host: StepHost) -> CompiledRun | None:
         feeds = list(self._feeds.values())
-        step = compile_step(self._order, self._fetches, feeds, True, host.relaxed)
+        step = compile_step(self._order, self._fetches, feeds, True, host.relaxed, host.leaves)
         if step is None:
             return None
         block = self._store.block_of(host)
@@ -168,9 +205,13 @@ class HostProgram:
         ]
 
 
-def _runs_in_python(order: Sequence[Node]) -> int:
-    """Return the number of runs after which a program is compiled."""
+def _runs_in_python(order: Sequence[Node], more_nodes: int) -> int:
+    """Return the number of runs after which a program is compiled.
+
+    Args:
+        more_nodes: the time that the compilation takes beside that of its nodes, in nodes.
+    """
     if any(node.op.writes for node in order):
         return 0
     seconds = sum(_OVERHEAD + operations(node) / _SPEED for node in order)
-    return ceil(SECONDS_OF_NODE * len(order) / seconds)
+    return ceil(SECONDS_OF_NODE * (len(order) + more_nodes) / seconds)

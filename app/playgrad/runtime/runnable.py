@@ -18,6 +18,7 @@ from playgrad.graph.graph import Graph
 from playgrad.ops.state import is_variable
 from playgrad.runtime.blas import limited_to, worthwhile_threads
 from playgrad.runtime.build_tasks import TaskBuilder
+from playgrad.runtime.desktop_host import compiles_for_sessions
 from playgrad.runtime.executor import Executor
 from playgrad.runtime.host_copies import is_copied
 from playgrad.runtime.host_program import HostProgram
@@ -112,11 +113,13 @@ class Runnable:
         )
 
     def _host_program(self, tasks: Sequence[Task]) -> HostProgram | None:
-        """Return the program as one function if none of its tasks can run in parallel."""
+        """Return the program as one function if it can be compiled, or if none of its tasks can
+        run in parallel."""
         heavy = {task.name for task in tasks if task.heavy}
         if self.members.size > 1 or any(isinstance(task, SegmentTask) for task in tasks):
             return None
-        if self.executor.choose is not None or (heavy and self.executor.threads > 1):
+        parallel = bool(heavy) and self.executor.threads > 1
+        if self.executor.choose is not None or (parallel and not compiles_for_sessions()):
             return None
         program, order = self.compiled.program, self.compiled.order
         nodes = [node for node in order if node.name in heavy]
@@ -128,6 +131,7 @@ class Runnable:
             self.graph,
             self.store,
             self._initial_value,
+            parallel,
         )
 
     # Running
@@ -152,7 +156,7 @@ class Runnable:
         trace: Trace | None = None,
         stop: Callable[[], bool] | None = None,
     ) -> list[Array]:
-        if self.host_program is not None and trace is None:
+        if trace is None and self.host_program is not None and self.host_program.is_next():
             arrays, written = self.host_program.run(feeds, stop or _never)
             self._write_variables(written, feeds)
             return arrays

@@ -16,6 +16,7 @@ from weakref import WeakSet
 import numpy as np
 
 from playgrad.errors import OutOfMemoryError
+from playgrad.graph.tensor import Node
 from playgrad.wasm.memory import address
 from playgrad.wasm.module import Module
 
@@ -51,6 +52,9 @@ class StepHost(Protocol):
     def load(self, module: bytes, count: int) -> Sequence[Run]:
         """Return the functions ``run0``, ``run1``, ... of a module."""
 
+    def leaves(self, node: Node) -> bool:
+        """Return whether the reference of ``node`` is faster than compiled code."""
+
 
 class PageHost:
     """The memory of the Python in a page.
@@ -80,6 +84,10 @@ class PageHost:
 
         exports = instantiate(module)
         return [getattr(exports, f"run{number}") for number in range(count)]
+
+    def leaves(self, node: Node) -> bool:
+        """Return False: NumPy has no BLAS here."""
+        return False
 
 
 class BlockUser(Protocol):
@@ -181,8 +189,13 @@ _hosts: list[StepHost | None] = []
 
 
 def step_host() -> StepHost | None:
-    """Return what compiles steps here, or None."""
+    """Return what compiles the steps of all sessions here, or None."""
     return _hosts[-1] if _hosts else page_host()
+
+
+def is_host_chosen() -> bool:
+    """Return whether this is within `using_step_host`."""
+    return bool(_hosts)
 
 
 @contextmanager

@@ -67,6 +67,7 @@ def step_order(
     fetches: Collection[Tensor],
     fed: Collection[Tensor],
     overwrites: bool,
+    leaves: Callable[[Node], bool] = lambda node: False,
 ) -> StepOrder:
     """Return the work of ``order``, all nodes of a program.
 
@@ -74,11 +75,16 @@ def step_order(
         fed: the tensors that are fed.
         overwrites: whether variables may be overwritten, as far as a step that fails then still
             changes none of them.
+        leaves: whether to have Python compute a node that an emitter supports.
     """
     roots, variables, written, rewritten = _roots(order)
     given = set(fed)
     work = [node for node in order if _computes(node, given)]
-    emitters = {node: found for node in work if (found := emitter_of(node)) is not None}
+    emitters = {
+        node: found
+        for node in work
+        if (found := emitter_of(node)) is not None and (node.op.writes or not leaves(node))
+    }
     before = _dependencies(order, set(work), roots)
     final = _final(work, before)
     parts = _parts(

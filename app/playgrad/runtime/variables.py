@@ -17,6 +17,7 @@ from playgrad.errors import DeviceLostError, OutOfMemoryError
 from playgrad.graph.graph import Graph
 from playgrad.graph.tensor import Node
 from playgrad.ops.state import holds_data
+from playgrad.runtime.desktop_host import desktop_host
 from playgrad.runtime.host_copies import HostCopies, Key, is_copied
 from playgrad.runtime.step_host import SharedBlock, StepHost, copied_to
 
@@ -50,6 +51,7 @@ class VariableStore:
         self.arrays: dict[Key, Array] = {}
         self._owned: dict[Key, weakref.ref[Array]] = {}
         self._blocks: dict[StepHost, SharedBlock] = {}
+        self._desktop_host: StepHost | None = None
         self.places: dict[Key, tuple[str, Place]] = {}
         self.rescued: dict[Key, Array] = {}
         self.buffers: dict[str, tuple[Device, int]] = {}
@@ -101,6 +103,16 @@ class VariableStore:
         if not (array.flags.c_contiguous and host.reachable(array)):
             array = self.arrays[key] = copied_to(host, array, f"the variable '{key[1]}'")
         return array
+
+    def desktop_host(self) -> StepHost:
+        """Return what compiles the session's steps on the desktop.
+
+        Raises:
+            MemoryError: there is no room for its memory.
+        """
+        if self._desktop_host is None:
+            self._desktop_host = desktop_host()
+        return self._desktop_host
 
     def block_of(self, host: StepHost) -> SharedBlock:
         """Return what lends memory of ``host`` to the session's runs."""
@@ -347,6 +359,7 @@ class VariableStore:
         self.arrays.clear()
         self._owned.clear()
         self._blocks.clear()
+        self._desktop_host = None
         self.rescued.clear()
         self.copies.begin({})
 

@@ -1,0 +1,199 @@
+"""Compiled steps on the desktop: a memory and a compiler of wasmtime, one for each session.
+
+A call by wasmtime's Python API looks up and converts every argument, which takes longer than the
+step of a small network. Here arguments are written to an array and the C function is called.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import weakref
+from collections import deque
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+import wasmtime
+from wasmtime import _ffi as ffi
+
+from playgrad.graph.tensor import Node
+from playgrad.runtime.blas_nodes import is_left_to_blas
+from playgrad.runtime.step_host import ALIGNMENT, Array, Run
+
+_PAGE = 1 << 16
+LARGEST = (1 << 32) - _PAGE
+"""Bytes of a memory: addresses have 32 bits."""
+_GROWTH = 1 << 24
+"""The least bytes by which a memory grows."""
+
+
+@cache
+def _engine() -> wasmtime.Engine:
+    """Return the compiler: addresses are reserved, so that a memory grows where it is."""
+    config = wasmtime.Config()
+    config.memory_reservation = 1 << 32
+    config.memory_may_move = False
+    return wasmtime.Engine(config)
+
+
+class WasmtimeHost:
+    """Memory of up to ``size`` bytes, of which freed arrays are used again.
+
+    It belongs to one session, whose runs follow each other, in any thread.
+
+    Attributes:
+        relaxed: whether to use Relaxed SIMD.
+
+    Raises:
+        MemoryError: the process may not reserve addresses for the memory.
+    """
+
+    def __init__(self, size: int = LARGEST, relaxed: bool = True) -> None:
+        self.relaxed = relaxed
+        self._store = wasmtime.Store(_engine())
+        pages = -(-size // _PAGE)
+        kind = wasmtime.MemoryType(wasmtime.Limits(1, pages))
+        try:
+            self._memory = wasmtime.Memory(self._store, kind)
+        except wasmtime.WasmtimeError:
+            raise MemoryError from None
+        begin = ctypes.cast(self._memory.data_ptr(self._store), ctypes.c_void_p).value
+        assert begin is not None
+        self._begin, self._end, self._most = begin, _PAGE, pages * _PAGE
+        self._gaps = [(ALIGNMENT, _PAGE)]  # not 0, at which nothing may lie
+        self._freed: deque[tuple[int, int]] = deque()  # finalizers run at any moment
+        self._taken = 0
+
+    @property
+    def allocated(self) -> int:
+        """The bytes of arrays that exist."""
+        self._collect()
+        return self._taken
+
+    def empty(self, size: int) -> Array:
+        """Return ``size`` bytes whose contents are undefined, aligned.
+
+        Raises:
+            MemoryError: there is no room for them.
+        """
+        taken = max(-(-size // ALIGNMENT), 1) * ALIGNMENT
+        self._collect()
+        gap = next((gap for gap in self._gaps if gap[1] - gap[0] >= taken), None)
+        if gap is None:
+            gap = self._grown(taken)
+        begin = gap[0]
+        place = self._gaps.index(gap)
+        self._gaps[place : place + 1] = [(begin + taken, gap[1])] if gap[1] - begin > taken else []
+        self._taken += taken
+        # A buffer of its own: an array of it is its owner, and the base of all of its views. The
+        # finalizer keeps the memory as long as there are any.
+        owner: Any = (ctypes.c_uint8 * size).from_address(self._begin + begin)
+        weakref.finalize(owner, self._free, begin, begin + taken).atexit = False
+        return np.frombuffer(owner, np.uint8)
+
+    def _free(self, begin: int, end: int) -> None:
+        self._freed.append((begin, end))
+
+    def _collect(self) -> None:
+        """Add what was freed to the gaps."""
+        if not self._freed:
+            return
+        while self._freed:
+            gap = self._freed.popleft()
+            self._taken -= gap[1] - gap[0]
+            self._gaps.append(gap)
+        self._gaps.sort()
+        merged: list[tuple[int, int]] = []
+        for gap in self._gaps:
+            if merged and merged[-1][1] == gap[0]:
+                merged[-1] = (merged[-1][0], gap[1])
+            else:
+                merged.append(gap)
+        self._gaps = merged
+
+    def _grown(self, size: int) -> tuple[int, int]:
+        """Grow the memory by a gap of at least ``size`` bytes, and return it."""
+        begin = self._end
+        if self._gaps and self._gaps[-1][1] == begin:
+            begin = self._gaps[-1][0]
+        missing = begin + size - self._end
+        room = self._most - self._end
+        if missing > room:
+            raise MemoryError
+        growth = min(max(missing, _GROWTH), room)
+        try:
+            self._memory.grow(self._store, -(-growth // _PAGE))
+        except wasmtime.WasmtimeError:
+            raise MemoryError from None
+        if begin < self._end:
+            self._gaps.pop()
+        self._end += -(-growth // _PAGE) * _PAGE
+        self._gaps.append((begin, self._end))
+        return self._gaps[-1]
+
+    def reachable(self, array: Array) -> bool:
+        """Return whether ``array`` lies in the memory."""
+        return 0 < self.address(array) < self._end
+
+    def address(self, array: Array) -> int:
+        """Return where ``array`` begins in the memory."""
+        place: int = array.__array_interface__["data"][0]
+        return place - self._begin
+
+    def load(self, module: bytes, count: int) -> Sequence[Run]:
+        """Return the functions ``run0``, ``run1``, ... of a module."""
+        compiled = wasmtime.Module(_engine(), module)
+        exports = wasmtime.Instance(self._store, compiled, [self._memory]).exports(self._store)
+        return [self._run(exports[f"run{number}"]) for number in range(count)]
+
+    def leaves(self, node: Node) -> bool:
+        """Return whether BLAS computes ``node`` faster."""
+        return is_left_to_blas(node)
+
+    def _run(self, exported: Any) -> Run:
+        # Five numbers of 32 bits, each in the first word of 16 bytes.
+        values = (ctypes.c_int32 * 20)()
+        trap = ctypes.POINTER(ffi.wasm_trap_t)()
+        # Pointers that are converted once. They are valid as long as the store, which is kept here.
+        store, context = self._store, ctypes.cast(self._store._context(), ctypes.c_void_p)
+        arguments = (
+            context,
+            ctypes.cast(ctypes.pointer(exported._func), ctypes.c_void_p),
+            ctypes.cast(values, ctypes.c_void_p),
+            ctypes.c_size_t(5),
+            ctypes.cast(ctypes.pointer(trap), ctypes.c_void_p),
+        )
+        call = _call_unchecked()
+
+        def run(scratch: int, block: int, constants: int, table: int, steps: int) -> None:
+            values[0] = scratch
+            values[4] = block
+            values[8] = constants
+            values[12] = table
+            values[16] = steps
+            error = call(*arguments)
+            if error or trap:
+                _raise(error, trap)
+
+        run.kept = (store, exported)  # type: ignore[attr-defined]
+        return run
+
+
+@cache
+def _call_unchecked() -> Callable[..., int | None]:
+    """Return wasmtime's C function, which gets its arguments as they are."""
+    pointer = ctypes.c_void_p
+    function = ctypes.CFUNCTYPE(pointer, pointer, pointer, pointer, ctypes.c_size_t, pointer)
+    return function(("wasmtime_func_call_unchecked", ffi.dll))
+
+
+def _raise(error: int | None, trap: Any) -> None:
+    """Raise what a call returned."""
+    if error:
+        raise wasmtime.WasmtimeError._from_ptr(
+            ctypes.cast(error, ctypes.POINTER(ffi.wasmtime_error_t))
+        )
+    pointer = ctypes.POINTER(ffi.wasm_trap_t).from_buffer_copy(trap)
+    ctypes.memset(ctypes.addressof(trap), 0, ctypes.sizeof(trap))
+    raise wasmtime.Trap._from_ptr(pointer)

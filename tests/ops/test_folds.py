@@ -143,6 +143,31 @@ def test_arrays_stay_valid_in_another_run_that_meets_kinds_in_another_order() ->
         assert session.run(second(table)).tolist() == [5, 6]
 
 
+class Scaled:
+    """An object without a name; only the object tells its method from that of another."""
+
+    def __init__(self, factor: float) -> None:
+        self.factor = factor
+
+    @pg.batched
+    def scaled(self, x: Any) -> Any:
+        return pg.cast(x, "float32") * self.factor
+
+
+def test_methods_of_two_objects_are_not_mistaken_for_each_other() -> None:
+    two, ten = Scaled(2.0), Scaled(10.0)
+    fold, other = (pg.Fold(lambda sample: (two, ten)[sample[0]].scaled(sample[1])) for _ in "ab")
+    table = fold.read([(0, 1.0), (1, 1.0)])
+    other.read([(1, 1.0), (0, 1.0)])  # meets them in the other order
+    with pg.Session(device="cpu") as session:
+        np.testing.assert_array_equal(session.run(other(table)), [2, 10])
+    ten = Scaled(10.0)  # as in another run of the program
+    later = pg.Fold(lambda sample: (two, ten)[sample[0]].scaled(sample[1]))
+    later.read([(1, 1.0), (0, 1.0)])
+    with pytest.raises(DataError), pg.Session(device="cpu") as session:
+        session.run(later(table))
+
+
 class Sums(pg.Model):
     """Sums of leaves, each with a learned value."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from secrets import token_hex
 from typing import Any, Protocol
 from zlib import crc32
 
@@ -106,14 +107,30 @@ class CallKinds:
         return kind
 
     def _code(self, function: JoinedFunction, forms: tuple[Any, ...]) -> int:
-        """Return a number that stands for the kind, also in a later run of the program."""
+        """Return a number that stands for the kind, also in a later run of the program.
+
+        Functions that only their objects tell apart get numbers of this process, so that a later
+        run refuses a table of them, in place of taking one for the other.
+        """
+        owner = function.owner
         text = f"{function.function.__qualname__}{forms}"
-        code, again = 0, 0
+        if owner is not None:
+            name = getattr(owner, "name", None)  # a layer's, for instance
+            text += name if isinstance(name, str) else _here(owner)
+        code, again = 0, ""
         while code == 0 or code in self._codes:
-            code = crc32(f"{text}{again or ''}".encode()) & 0x7FFFFFFF
-            again += 1
+            code = crc32(f"{text}{again}".encode()) & 0x7FFFFFFF
+            again += _here(function.function if owner is None else owner)
         self._codes.add(code)
         return code
+
+
+_PROCESS = token_hex(8)
+
+
+def _here(thing: object) -> str:
+    """Return what no other object of this or another process has."""
+    return f"{_PROCESS}:{id(thing)}"
 
 
 class _Within(threading.local):

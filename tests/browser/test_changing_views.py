@@ -90,5 +90,6 @@ def test_views_can_be_changed_during_a_program_with_sessions(playground: Playgro
     playground.at("node-value").click()
     expect(playground.at("node-details").locator("[data-statistic=max]")).not_to_be_empty()
     playground.at("tab-inspect").click()
+    playground.at("inspect-layers").click()
     expect(playground.at("inspect")).to_contain_text("Graph shows their values")
     expect(playground.at("error")).to_have_count(0)

@@ -75,7 +75,7 @@ def test_kinds_and_search_words_filter_the_examples(visitor: Playground) -> None
     games = page.locator("[data-testid=examples-kind][data-kind=games]")
     games.click()
     expect(games).to_have_attribute("aria-pressed", "true")
-    expect(cards).to_have_count(3)
+    expect(cards).to_have_count(6)
     search = visitor.at("examples-search")
     search.fill("convolutions ONLY")
     expect(cards).to_have_count(1)

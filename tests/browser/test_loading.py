@@ -440,7 +440,7 @@ def test_a_slow_line_loads_only_the_files_that_python_needs(
         tab.open(network)
         tab.up()
         sentence = tab.page.locator(".status-sentence")
-        words = re.compile(r"\d\.\d of \d\.\d MB · about \d+ s\.")
+        words = re.compile(r"\d+\.\d of \d+\.\d MB · about \d+ s\.")
         expect(sentence).to_contain_text(words)
         expect(tab.page.get_by_test_id("load-note")).to_have_count(0)
         tab.ready()

@@ -260,7 +260,7 @@ def test_every_file_is_written_by_this_function() -> None:
         for file in package.rglob("*.py")
         if writing.search(file.read_text(encoding="utf-8"))
     }
-    # The text of the scripts that are exported has np.save, and so has a hint. Versions of models
-    # are written whole as folders.
-    texts = {"interchange/script/export.py", "data/absent.py"}
+    # The text of the scripts that are exported has np.save, and so have a hint and an example.
+    # Versions of models are written whole as folders.
+    texts = {"interchange/script/export.py", "data/absent.py", "io/writing.py"}
     assert found == {"io/whole_files.py", "serving/store.py", *texts}

@@ -123,12 +123,12 @@ def test_a_network_of_floats_is_refused(ending: str, tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_a_network_that_is_quantized_in_part_is_refused(tmp_path: Path) -> None:
+def test_a_network_that_is_quantized_in_part_is_refused_as_c(tmp_path: Path) -> None:
     x = np.random.default_rng(0).normal(size=(9, 5, 2)).astype(np.float32)
     model = pg.Sequential([nn.LSTM(4, name="memory"), nn.Dense(2)])
     model.build((5, 2))
     with pytest.raises(ExportError, match=r"'memory', 'quantize_1' compute in float32"):
-        pg.quantize(model, x).export(tmp_path / "net.onnx")
+        pg.quantize(model, x).export(tmp_path / "net.c")
 
 
 def digits(folder: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[pg.Model, Array, Array]:

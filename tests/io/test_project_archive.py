@@ -206,7 +206,8 @@ def test_layers_of_enormous_sizes_take_no_memory(saved: bytes) -> None:
     files = contents(saved)
     checkpoint = Checkpoint.decode(files[WEIGHTS])
     about = checkpoint.model.file_metadata
-    about["playgrad.model"] = about["playgrad.model"].replace('"units": 3', '"units": 10000000')
+    about["playgrad.model"] = about["playgrad.model"].replace('"units":3', '"units":10000000')
+    assert "10000000" in about["playgrad.model"]
     content = archive({**files, WEIGHTS: checkpoint.encode()})
     tracemalloc.start()
     try:

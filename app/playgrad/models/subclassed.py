@@ -147,8 +147,12 @@ class SubclassedNetwork(TrainableNetwork):
             self._own._join_graph(graph)
 
     def _captured_layers(self, structure: Structure) -> list[Layer]:
-        """Return the layers among the attributes whose variables operations without a layer use."""
-        nodes = (item for item in structure.items if isinstance(item, Node))
+        """Return the layers among the attributes whose variables joined calls use."""
+        nodes = (
+            item
+            for item in structure.items
+            if isinstance(item, Node) and item.op.name == "joined_calls"
+        )
         captured = {tensor for node in nodes for tensor in node.inputs}
         layers = [each for _, each in attributes(self, (Layer,)) if each not in structure.layers]
         return [each for each in layers if captured.intersection(each.variables.values())]

@@ -211,7 +211,7 @@ def _runs_in_python(order: Sequence[Node], more_nodes: int) -> int:
     Args:
         more_nodes: the time that the compilation takes beside that of its nodes, in nodes.
     """
-    if any(node.op.writes for node in order):
+    if not order or any(node.op.writes for node in order):
         return 0
     seconds = sum(_OVERHEAD + operations(node) / _SPEED for node in order)
     return ceil(SECONDS_OF_NODE * (len(order) + more_nodes) / seconds)

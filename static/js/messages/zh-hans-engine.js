@@ -56,6 +56,7 @@ export const ERRORS = {
   DeviceError: "设备有误",
   DeviceLostError: "设备已丢失",
   DeviceTimeoutError: "设备没有应答",
+  GameError: "棋局有误",
   OutOfMemoryError: "内存不足",
   CheckpointError: "权重文件有误",
   SequenceLengthError: "序列长度未定",

@@ -8,6 +8,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from playgrad.errors import DataError, ShapeError
 from playgrad.graph.opdef import Array
 from playgrad.graph.spec import TensorSpec
 from playgrad.ops.control.subgraph import evaluator, from_text
@@ -49,9 +50,9 @@ def arguments_of(
         if argument[0] == "value":
             source = sources(calls, column, rows)
             of_type = values[layout.kinds[argument[1]].type]
-            taken += [array.take(source, axis=0) for array in of_type]
+            taken += [_rows(array, source) for array in of_type]
         elif argument[0] == "input":
-            taken.append(inputs[argument[1]].take(samples_of(calls, rows), axis=0))
+            taken.append(_rows(inputs[argument[1]], samples_of(calls, rows)))
         else:
             numbers = calls.rows[rows, column : column + width_of(argument)]
             shape = (len(rows), *argument[2])
@@ -79,7 +80,14 @@ def decoded(numbers: Array, dtype: str) -> Array:
 
 
 def computed(text: str, specs: Sequence[TensorSpec], arrays: Sequence[Array]) -> list[Array]:
-    """Return the outputs of a function of inputs of ``specs``, which is prepared once."""
+    """Return the outputs of a function of inputs of ``specs``, which is prepared once.
+
+    Raises:
+        ShapeError: an array has another shape.
+    """
+    shapes, expected = [a.shape for a in arrays], [spec.static_shape for spec in specs]
+    if shapes != expected:
+        raise ShapeError(f"a function of joined calls takes arrays {expected}, got {shapes}.")
     return _prepared(text, tuple(specs), threading.get_ident())(arrays)
 
 
@@ -95,3 +103,17 @@ def _prepared(
 def explain(error: Exception, layout: Layout, joined: Joined) -> None:
     """Add to ``error`` which calls were computed."""
     error.add_note(f"{len(joined.rows)} calls of {layout.kinds[joined.kind].label}() were joined.")
+
+
+def _rows(array: Array, rows: Array) -> Array:
+    """Return ``rows`` of ``array``.
+
+    Raises:
+        DataError: it has no such rows.
+    """
+    try:
+        return array.take(rows, axis=0)
+    except IndexError:
+        raise DataError(
+            f"joined calls take row {rows.max()} of an array with {len(array)} rows."
+        ) from None

@@ -12,7 +12,7 @@ from functools import lru_cache
 import numpy as np
 
 from playgrad.dtypes import dtype
-from playgrad.errors import GraphError
+from playgrad.errors import GraphError, ShapeError
 from playgrad.graph.autodiff import gradients
 from playgrad.graph.graph import Graph
 from playgrad.graph.opdef import Array, Attrs, OpDef, Sample, register
@@ -126,10 +126,15 @@ def _prepare(
         of_root = grads[layout.kinds[layout.root].type]
         every = [array for each in grads for array in each]
         for seed, grad in zip(attrs["seeds"], left, strict=True):
-            if seed < len(of_root):
-                of_root[seed][calls.roots] += grad
-            else:
-                every[seed - len(of_root)][...] += grad
+            in_root = seed < len(of_root)
+            array = of_root[seed] if in_root else every[seed - len(of_root)]
+            rows = calls.roots if in_root else slice(None)
+            if array[rows].shape != grad.shape:
+                raise ShapeError(
+                    f"joined calls return an array {array[rows].shape}, and its gradient is "
+                    f"{grad.shape}."
+                )
+            array[rows] += grad
         totals = [np.zeros_like(a) if _floating(a) else None for a in (*of_samples, *captures)]
         for joined in reversed(calls.joined):
             kind, rows = layout.kinds[joined.kind], padded(joined.rows)

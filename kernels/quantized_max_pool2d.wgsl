@@ -2,11 +2,10 @@
 // computes the four results of a word.
 
 #include "common/int8.wgsl"
+#include "common/int8_results.wgsl"
 #include "common/pool2d.wgsl"
 
-const ELEMENTS = ${ELEMENTS}u;
-
-fn pooled(index: u32) -> i32 {
+fn int8_result(index: u32) -> i32 {
   let window = pixel_at(index, u32(OUTPUT_HEIGHT), u32(OUTPUT_WIDTH));
   let top = window.y * STRIDE_Y - PAD_TOP;
   let left = window.x * STRIDE_X - PAD_LEFT;
@@ -23,18 +22,4 @@ fn pooled(index: u32) -> i32 {
     }
   }
   return largest;
-}
-
-@compute @workgroup_size(${WORKGROUP})
-fn main(@builtin(global_invocation_id) id: vec3<u32>) {
-  let index = ${INDEX};
-  if (index >= ${ITEMS}u) {
-    return;
-  }
-  let first = 4u * index;
-  var word = 0u;
-  for (var i = 0u; i < min(4u, ELEMENTS - first); i++) {
-    word |= (bitcast<u32>(pooled(first + i)) & 0xffu) << (8u * i);
-  }
-  result[index] = word;
 }

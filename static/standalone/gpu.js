@@ -2,8 +2,7 @@
 
 import { PipelineCache, encode, prepare } from "../engine/program.js";
 import { isSoftware } from "../engine/software-adapter.js";
-import { dataAt } from "./interpreter.js";
-import { sizeOf } from "./tensors.js";
+import { dataAt, sizeOf } from "./tensors.js";
 
 /** @import { Data, Spec, Tensor } from "./tensors.js" */
 /**
@@ -22,7 +21,7 @@ import { sizeOf } from "./tensors.js";
 export async function gpuPredictor(plan, weights) {
   const adapter = await navigator.gpu?.requestAdapter();
   if (!adapter) throw new Error("no WebGPU adapter");
-  if (isSoftware(adapter.info)) throw new Error("JavaScript need not compile kernels first");
+  if (isSoftware(adapter.info)) throw new Error("WebAssembly need not compile kernels first");
   const device = await adapter.requestDevice();
   /** @type {Map<number, GPUBuffer>} */
   const buffers = new Map();

@@ -15,7 +15,7 @@ import { exactText, float32Text, words } from "./words.js";
 
 /** @param {any} input @param {ArrayLike<number>} values @returns {Data} */
 export function arrayOf(input, values) {
-  const { data } = zeros(input);
+  const data = zeros(input);
   for (let i = 0; i < data.length; i += 1) data[i] = values[i];
   return data;
 }
@@ -133,7 +133,7 @@ export function rowControl(input, onInput) {
 
 /** Numbers in a text field. @param {any} input @param {OnInput} onInput @returns {Control} */
 export function numbersControl(input, onInput) {
-  const { data } = zeros(input);
+  const data = zeros(input);
   const shape = input.shape.slice(1);
   const text = element("textarea", { rows: 6, spellcheck: false, data: "numbers" });
   text.oninput = () => {

@@ -1,10 +1,10 @@
-/** The network of this file: read from the document, and run on WebGPU or in plain JavaScript. */
+/** The network of this file: read from the document, and run on WebGPU or in WebAssembly. */
 
+import { compiledNetwork } from "./compiled-network.js";
 import { gpuPredictor } from "./gpu.js";
-import { interpreter } from "./interpreter.js";
 
 /** @import { Data, Tensor } from "./tensors.js" */
-/** @typedef {"gpu" | "javascript" | "gpu-lost"} Backend */
+/** @typedef {"gpu" | "webassembly" | "gpu-lost"} Backend */
 
 /**
  * @typedef {object} Network
@@ -22,15 +22,23 @@ export async function openNetwork(textOf, onBackend) {
   const about = JSON.parse(textOf("about"));
   const { program, plan } = JSON.parse(new TextDecoder().decode(await unpacked(textOf("network"))));
   const weights = await unpacked(textOf("weights"));
-  const inJavaScript = interpreter(program, weights);
+  /** @type {ReturnType<typeof compiledNetwork> | undefined} */
+  let compiled;
+  /** @param {Data[]} inputs */
+  const onProcessor = async (inputs) =>
+    (await (compiled ??= compiledNetwork(program, weights)))(inputs);
   /** @type {Network} */
   const network = {
     about,
-    backend: "javascript",
-    predict: async (inputs) => inJavaScript(inputs),
+    backend: "webassembly",
+    predict: onProcessor,
   };
   const gpu = plan && (await gpuPredictor(plan, weights).catch(() => null));
-  if (!gpu) return network;
+  if (!gpu) {
+    compiled = compiledNetwork(program, weights);
+    await compiled; // a browser that cannot run it says so at once
+    return network;
+  }
 
   /** @type {Promise<unknown>} */
   let last = Promise.resolve();
@@ -49,7 +57,7 @@ export async function openNetwork(textOf, onBackend) {
         ]);
         if (done) return done;
       }
-      return inJavaScript(inputs);
+      return onProcessor(inputs);
     });
     last = result.catch(() => {});
     return result;

@@ -3,11 +3,12 @@
  * `app/playgrad/interchange/webpage/` writes such pages.
  */
 
+import { OldBrowserError } from "./compiled-network.js";
 import { element } from "./elements.js";
 import { arrayOf, numbersControl, pictureControl, rowControl, sampleButtons } from "./inputs.js";
-import { dataAt } from "./interpreter.js";
 import { openNetwork } from "./network.js";
 import { shown } from "./outputs.js";
+import { viewAt } from "./tensors.js";
 import { textPage } from "./text-page.js";
 import { isChinese, words } from "./words.js";
 
@@ -59,7 +60,7 @@ function predictingPage(network) {
   });
   const choices = samples.map((/** @type {string} */ text) => {
     const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
-    return inputs[0].dtype === "bool" ? bytes : dataAt(bytes.buffer, 0, inputs[0]);
+    return viewAt(bytes.buffer, 0, inputs[0]);
   });
   const input = element("div", {}, ...controls.map((control) => control.node));
   if (choices.length > 0) {
@@ -104,13 +105,9 @@ async function main() {
       element("footer", {}, words.madeWith(parameters.toLocaleString())),
     );
   } catch (error) {
-    place.replaceChildren(
-      element(
-        "p",
-        { className: "problem", role: "alert" },
-        words.damaged(/** @type {Error} */ (error).message),
-      ),
-    );
+    const { message } = /** @type {Error} */ (error);
+    const text = error instanceof OldBrowserError ? message : words.damaged(message);
+    place.replaceChildren(element("p", { className: "problem", role: "alert" }, text));
   }
 }
 

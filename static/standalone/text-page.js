@@ -47,7 +47,7 @@ export function textPage(network) {
   /** @param {number[]} tokens @returns {Promise<Float64Array>} the scores of the next one */
   async function scoresAfter(tokens) {
     const seen = tokens.slice(-form.length);
-    const { data } = zeros(form);
+    const data = zeros(form);
     seen.forEach(
       (token, i) =>
         (data[form.one_hot ? i * form.tokens.length + token : i] = form.one_hot ? 1 : token),

@@ -5,7 +5,11 @@ import { MOST_PIXELS } from "../js/pictures/image-size.js";
 const ENGLISH = {
   about: "A trained network. It runs in this file, and nothing you enter leaves it.",
   madeWith: (/** @type {string} */ parameters) => `${parameters} parameters · made with playgrad`,
-  backends: { gpu: "WebGPU", javascript: "JavaScript", "gpu-lost": "JavaScript: the GPU was lost" },
+  backends: {
+    gpu: "WebGPU",
+    webassembly: "WebAssembly",
+    "gpu-lost": "WebAssembly: the GPU was lost",
+  },
   input: "Input",
   output: "Output",
   draw: "Draw here",
@@ -41,6 +45,9 @@ const ENGLISH = {
   outputNumber: (/** @type {number} */ number) => `Output ${number}`,
   waiting: "Enter something on the left.",
   failed: (/** @type {string} */ message) => `The network could not answer: ${message}`,
+  outside: (/** @type {string} */ operation) =>
+    `an index that '${operation}' looks up is out of bounds.`,
+  oldBrowser: "This browser has no WebAssembly SIMD. Use one from 2023 or later.",
   damaged: (/** @type {string} */ message) => `This file is damaged: ${message}`,
   picture: "The picture that the network gives",
   more: (/** @type {number} */ count) => `and ${count} more`,
@@ -50,7 +57,7 @@ const ENGLISH = {
 const CHINESE = {
   about: "一个训练好的网络。它就在这个文件里运行，你输入的内容不会离开这里。",
   madeWith: (parameters) => `${parameters} 个参数 · 由 playgrad 制作`,
-  backends: { gpu: "WebGPU", javascript: "JavaScript", "gpu-lost": "JavaScript：GPU 已丢失" },
+  backends: { gpu: "WebGPU", webassembly: "WebAssembly", "gpu-lost": "WebAssembly：GPU 已丢失" },
   input: "输入",
   output: "输出",
   draw: "在这里画",
@@ -80,6 +87,8 @@ const CHINESE = {
   outputNumber: (number) => `输出 ${number}`,
   waiting: "请在左侧输入。",
   failed: (message) => `网络无法作答：${message}`,
+  outside: (operation) => `“${operation}”查找的下标超出范围。`,
+  oldBrowser: "此浏览器没有 WebAssembly SIMD。请使用 2023 年以后的浏览器。",
   damaged: (message) => `文件已损坏：${message}`,
   picture: "网络给出的图片",
   more: (count) => `还有 ${count} 个`,

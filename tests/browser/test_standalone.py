@@ -42,7 +42,7 @@ GPUAdapter.prototype.requestDevice = async function (...args) {{
   return (globalThis.device = await request.apply(this, args));
 }};"""
 SVG = b'<svg xmlns="http://www.w3.org/2000/svg" width="28" height="28"/>'
-GPU, JAVASCRIPT = "WebGPU", "JavaScript"
+GPU, WEBASSEMBLY = "WebGPU", "WebAssembly"
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +58,7 @@ def context(chromium: Browser) -> Iterator[BrowserContext]:
 def open_file(context: BrowserContext) -> Iterator[Open]:
     """A function that opens a file; complaints and requests of the page are failures.
 
-    It takes the GPU away, unless it is told otherwise: JavaScript computes at once, a software
+    It takes the GPU away, unless it is told otherwise: WebAssembly computes at once, a software
     adapter compiles for seconds.
     """
     pages: list[Page] = []
@@ -93,7 +93,7 @@ def predict(page: Page, x: Array) -> list[Array]:
     return [np.asarray(result, np.float32) for result in results]
 
 
-@pytest.mark.parametrize(("init", "backend"), [(WITH_GPU, GPU), (WITHOUT_GPU, JAVASCRIPT)])
+@pytest.mark.parametrize(("init", "backend"), [(WITH_GPU, GPU), (WITHOUT_GPU, WEBASSEMBLY)])
 @pytest.mark.parametrize("name", MODELS)
 def test_the_page_predicts_the_same(
     open_file: Open, tmp_path: Path, name: str, init: str, backend: str
@@ -102,7 +102,7 @@ def test_the_page_predicts_the_same(
     model.export(tmp_path / "model.html")
     page = open_file(tmp_path / "model.html", init)
     expect(at(page, "backend")).to_have_text(backend, timeout=START_MS)
-    tolerance = 1e-5 if backend == JAVASCRIPT else 1e-4
+    tolerance = 1e-5 if backend == WEBASSEMBLY else 1e-4
     for sample in (x[:1], x[1:2]):
         results = predict(page, sample)
         for result, wanted in zip(results, predictions(model, sample), strict=True):
@@ -215,11 +215,11 @@ def blank_png(width: int, height: int) -> bytes:
     return b"\x89PNG\r\n\x1a\n" + b"".join(chunks)
 
 
-def test_javascript_replaces_a_software_adapter(
+def test_webassembly_replaces_a_software_adapter(
     open_file: Open, digits: tuple[pg.Model, Path]
 ) -> None:
     page = open_file(digits[1], SOFTWARE_GPU)
-    expect(at(page, "backend")).to_have_text(JAVASCRIPT, timeout=START_MS)
+    expect(at(page, "backend")).to_have_text(WEBASSEMBLY, timeout=START_MS)
     assert page.evaluate("navigator.gpu.requestAdapter().then((adapter) => adapter !== null)")
 
 
@@ -231,7 +231,7 @@ def test_a_lost_gpu_is_replaced_and_reported(
     page = open_file(path, KEEPS_DEVICE)
     expect(at(page, "backend")).to_have_text(GPU, timeout=START_MS)
     page.evaluate("device.destroy()")
-    expect(at(page, "backend")).to_have_text("JavaScript: the GPU was lost")
+    expect(at(page, "backend")).to_have_text("WebAssembly: the GPU was lost")
     (result,) = predict(page, model.test_excerpt.x[:1])
     wanted = model.predict(model.test_excerpt.x[:1])[0]
     np.testing.assert_allclose(result, wanted, rtol=1e-5, atol=1e-5)
@@ -344,6 +344,25 @@ def test_a_damaged_file_is_reported(
     page.goto((tmp_path / "damaged.html").as_uri())
     expect(page.get_by_role("alert")).to_contain_text("This file is damaged")
     page.close()
+
+
+def test_a_browser_without_simd_says_so(open_file: Open, digits: tuple[pg.Model, Path]) -> None:
+    page = open_file(digits[1], f"{WITHOUT_GPU}; WebAssembly.validate = () => false")
+    expect(page.get_by_role("alert")).to_contain_text("has no WebAssembly SIMD")
+
+
+def test_an_index_out_of_bounds_is_named(open_file: Open, tmp_path: Path) -> None:
+    model = pg.Sequential([pg.Input((3,), dtype="int32"), nn.Embedding(5, 2, name="words")])
+    path = tmp_path / "words.html"
+    model.export(path)
+    page = open_file(path)
+    at(page, "numbers").fill("1 2 5")
+    expect(page.get_by_text("an index that 'words")).to_be_visible()
+    at(page, "numbers").fill("1 2 4")
+    (wanted,) = model.predict(np.array([[1, 2, 4]], np.int32))
+    np.testing.assert_allclose(
+        predict(page, np.array([1, 2, 4]))[0].reshape(wanted.shape), wanted, rtol=1e-6
+    )
 
 
 def test_axe_finds_nothing(open_file: Open, digits: tuple[pg.Model, Path]) -> None:

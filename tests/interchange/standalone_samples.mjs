@@ -1,6 +1,7 @@
 // Runs programs of stand-alone pages: JSON from standard input, JSON to standard output.
 
-import { interpreter } from "../../static/standalone/interpreter.js";
+globalThis.navigator ??= { language: "en" };
+const { compiledNetwork } = await import("../../static/standalone/compiled-network.js");
 
 const ARRAYS = {
   float32: Float32Array,
@@ -15,19 +16,22 @@ const bytesOf = (text) => Uint8Array.from(Buffer.from(text, "base64")).buffer;
 
 const chunks = [];
 for await (const chunk of process.stdin) chunks.push(chunk);
-const results = JSON.parse(Buffer.concat(chunks).toString()).map(({ program, weights, inputs }) => {
+const results = [];
+for (const { program, weights, inputs } of JSON.parse(Buffer.concat(chunks).toString())) {
   try {
-    const predict = interpreter(program, bytesOf(weights));
+    const predict = await compiledNetwork(program, bytesOf(weights));
     const data = inputs.map(
-      (text, i) => program.inputs[i] && new ARRAYS[program.inputs[i][3]](bytesOf(text)),
+      (text, i) => program.inputs[i] && new ARRAYS[program.inputs[i][1]](bytesOf(text)),
     );
-    return predict(data).map((x) => ({
-      dtype: x.dtype,
-      shape: x.shape,
-      data: Buffer.from(x.data.buffer, x.data.byteOffset, x.data.byteLength).toString("base64"),
-    }));
+    results.push(
+      predict(data).map((x) => ({
+        dtype: x.dtype,
+        shape: x.shape,
+        data: Buffer.from(x.data.buffer, x.data.byteOffset, x.data.byteLength).toString("base64"),
+      })),
+    );
   } catch (error) {
-    return String(error.stack);
+    results.push(String(error.stack));
   }
-});
+}
 process.stdout.write(JSON.stringify(results));

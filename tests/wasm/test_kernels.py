@@ -294,3 +294,15 @@ def test_most_of_float16_is_compiled() -> None:
         if emitter_of(node_of(case.op, case.sample.inputs, dict(case.sample.attrs))) is not None
     }
     assert {"reduce_sum", "argmax", "argsort", "scatter_add", "gather", "mul", "cumsum"} <= compiled
+
+
+def test_floats_beyond_an_integer_become_the_nearest_one() -> None:
+    values = np.array([-2.9, 3.7, 1e10, -1e10, np.inf, np.nan, 2.5e9], np.float32)
+    largest = np.iinfo(np.int32)
+    node = node_of(lookup("cast"), [values], {"dtype": "int32"})
+    (signed,) = run_emitted(node, [values])
+    expected = [-2, 3, largest.max, largest.min, largest.max, 0, largest.max]
+    np.testing.assert_array_equal(signed, expected)
+    node = node_of(lookup("cast"), [values], {"dtype": "uint32"})
+    (unsigned,) = run_emitted(node, [values])
+    np.testing.assert_array_equal(unsigned[1:], [3, 2**32 - 1, 0, 2**32 - 1, 0, 2_500_000_000])

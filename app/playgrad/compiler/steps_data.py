@@ -4,16 +4,14 @@ Steps are a JSON-serializable dictionary::
 
     version     1
     buffers     [{id, size, role: arena|feed|constant|state, data?: base64, external?: key}]
-    steps       [{op, attrs, inputs: [slot, ...], outputs: [slot, ...], expressions?,
-                  nodes: [name, ...]}]
+    steps       [{op, attrs, inputs: [slot, ...], outputs: [slot, ...], nodes: [name, ...]}]
     segments    [[first step, last step + 1], ...]
     feeds       {channel: slot}
     fetches     {tensor name: slot}
     writes      [[slot of a variable, slot of its new value], ...]
 
 A slot is ``[buffer, offset in bytes, shape, dtype]``. ``attrs`` are encoded as in a graph
-(graph/serialize.py). ``expressions`` has one for each output of an elementwise operation
-(ops/expression/typed.py). ``nodes`` are the nodes that a step computes, the last of them by itself.
+(graph/serialize.py). ``nodes`` are the nodes that a step computes, the last of them by itself.
 ``external`` buffers belong to the session and hold variables. ``writes`` take effect at the end of
 a run; it is empty where operations overwrite variables.
 """
@@ -40,7 +38,6 @@ from playgrad.devices.kinds import Kind
 from playgrad.errors import PlaygradError
 from playgrad.graph.serialize import encode
 from playgrad.graph.tensor import Tensor
-from playgrad.ops.expression.typed import typed
 
 VERSION = 1
 
@@ -135,7 +132,7 @@ class _StepWriter:
 
     def _step(self, step: Step) -> dict[str, Any]:
         node = step.node
-        data: dict[str, Any] = {
+        return {
             "op": node.op.name,
             "attrs": encode(dict(node.attrs)),
             "inputs": [
@@ -148,11 +145,6 @@ class _StepWriter:
             ],
             "nodes": [node.name],
         }
-        if node.op.elementwise is not None:
-            dtypes = [tensor.dtype for tensor in node.inputs]
-            exprs = node.op.elementwise.build(node.attrs)
-            data["expressions"] = [encode(typed(expr, dtypes)) for expr in exprs]
-        return data
 
     def _slot(self, tensor: Tensor) -> list[Any]:
         return self._placed(self.steps.storage[tensor], tensor)

@@ -32,6 +32,7 @@ class CompiledStep:
         runs: for each part the numbers of its exported functions; empty for parts of Python.
         module: the module, with ``count`` functions.
         constants: the bytes at its address of constants.
+        small: for each small constant of the arena, the bytes before it in these.
         scratch: the bytes that it needs at its address of scratch memory.
         commits: the new values of variables that the module does not overwrite.
         overwrites: whether they are written to the variables at the end of a run.
@@ -44,6 +45,7 @@ class CompiledStep:
     count: int
     module: bytes
     constants: bytes
+    small: list[int]
     scratch: int
     commits: dict[str, Tensor]
     overwrites: bool
@@ -71,6 +73,24 @@ def compile_step(
     order = step_order(nodes, fetches, fed, overwrites, leaves)
     if not order.emitters or not _is_worth_it(order, leaves):
         return None
+    return _compiled(order, nodes, fetches, fed, overwrites, relaxed)
+
+
+def compile_whole(
+    nodes: Sequence[Node], fetches: Sequence[Tensor], fed: Sequence[Tensor]
+) -> CompiledStep:
+    """Compile ``nodes``, which write no variables and all have emitters, for any host."""
+    return _compiled(step_order(nodes, fetches, fed, False), nodes, fetches, fed, False, False)
+
+
+def _compiled(
+    order: StepOrder,
+    nodes: Sequence[Node],
+    fetches: Sequence[Tensor],
+    fed: Sequence[Tensor],
+    overwrites: bool,
+    relaxed: bool,
+) -> CompiledStep:
     constants = [node.outputs[0] for node in nodes if node.op.name == "constant"]
     arena = plan_arena(order, fetches, fed, constants)
     # Fetches are read after the last run, and before Python writes to variables.
@@ -129,6 +149,7 @@ class _StepCompiler:
             self._runs,
             builder.encode(),
             bytes(builder.constants),
+            self._constants,
             builder.scratch_bytes,
             commits,
             self._overwrites,

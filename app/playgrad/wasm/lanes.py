@@ -30,7 +30,7 @@ _INSTRUCTIONS = {
     "f64 neg": 0xED, "f64 sqrt": 0xEF, "f64 add": 0xF0, "f64 sub": 0xF1, "f64 mul": 0xF2,
     "f64 div": 0xF3, "f64 min": 0xF4, "f64 max": 0xF5, "f64 eq": 0x47, "f64 ne": 0x48,
     "f64 lt": 0x49, "f64 gt": 0x4A, "f64 le": 0x4B, "f64 ge": 0x4C, "f64 floor": 0x75,
-    "i32 from f32": 0xF8, "f32 from i32": 0xFA, "f32 from u32": 0xFB,
+    "i32 from f32": 0xF8, "u32 from f32": 0xF9, "f32 from i32": 0xFA, "f32 from u32": 0xFB,
 }  # fmt: skip
 _SHIFTS = {
     "i32 shl": 0xAB, "i32 shr_s": 0xAC, "i32 shr_u": 0xAD, "i64 shl": 0xCB, "i64 shr_u": 0xCD,

@@ -63,12 +63,13 @@ def page_text(model: Any, network: InferenceGraph, names: Names | None = None) -
 
 
 def _policy(player: str, style: str) -> str:
-    """Return a policy that allows the page's own script and style, and no network."""
+    """Return a policy that allows the page's own script and style, WebAssembly, and no network."""
     own = {
         name: base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
         for name, text in (("script-src", player), ("style-src", style))
     }
     rules = [f"{name} 'sha256-{digest}'" for name, digest in own.items()]
+    rules[0] += " 'wasm-unsafe-eval'"  # the network is a WebAssembly module
     return "; ".join(["default-src 'none'", *rules, "base-uri 'none'", "form-action 'none'"])
 
 

@@ -1,9 +1,10 @@
-"""A prediction as plain data, which the page runs in JavaScript and on WebGPU."""
+"""A prediction as a WebAssembly module and as a Plan: what a page runs without and with WebGPU."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+import base64
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,34 +14,24 @@ from playgrad.compiler.memory import aligned
 from playgrad.compiler.place import Policy
 from playgrad.compiler.plan import PlanBuilder
 from playgrad.compiler.program import Program
-from playgrad.compiler.segments import Segment
 from playgrad.compiler.steps import Place
-from playgrad.compiler.steps_data import steps_of
-from playgrad.devices.kinds import FIRST_GPU, GPU
+from playgrad.devices.kinds import FIRST_GPU
 from playgrad.devices.target import Limits, Target
 from playgrad.dtypes import to_device_bytes
 from playgrad.errors import OutOfMemoryError, UnsupportedOpError
-from playgrad.graph.tensor import Node
+from playgrad.graph.spec import TensorSpec
+from playgrad.graph.tensor import Node, Tensor
 from playgrad.networks.inference import InferenceGraph, refusal
+from playgrad.ops.emitted import emitter_of
 from playgrad.ops.state import is_variable
+from playgrad.runtime.compile_steps import CompiledStep, compile_whole
+from playgrad.runtime.step_arena import Region
 
 Array = np.ndarray[Any, Any]
 Shapes = Mapping[str, tuple[int, ...]]
 """The shape of each input, by its name."""
 
-STRUCTURED = frozenset({
-    "argmax", "argmin", "argsort", "avg_pool2d", "broadcast_to", "concat", "conv2d",
-    "conv2d_input_gradient", "cumsum", "dot_product_attention", "fill", "gather", "gather_sum",
-    "gru_cell", "layer_normalization", "log_softmax", "lstm_cell", "matmul", "max_pool2d",
-    "one_hot", "pad", "reduce_max", "reduce_mean", "reduce_min", "reduce_prod", "reduce_sum",
-    "resize", "roll", "scatter_add", "segment_max", "segment_min", "slice", "softmax", "stack_rows",
-    "strided_slice", "take_along_axis", "transpose", "unstack_rows", "weighted_gather_sum",
-})  # fmt: skip
-"""The operations of static/standalone/operations/, which remain once all shapes are known."""
-
 WEIGHTS = "weights"
-_PAGE = replace(GPU, name="page", updates_in_place=False)
-"""Values are as in a GPU's buffer, since both read the same weights."""
 _DTYPES = {"float32", "int32", "uint32", "uint8", "int8", "bool"}
 """The dtypes of weights and constants; results may also be float64."""
 
@@ -50,8 +41,10 @@ class PageProgram:
     """A prediction for inputs of fixed shapes.
 
     Attributes:
-        data: for ``interpreter.js``: the Steps (compiler/steps_data.py), and their slots of inputs,
-            None where only the shape counts, and of outputs.
+        data: for ``compiled-network.js``: the ``module`` and the ``constants`` (base64), the bytes
+            of its ``scratch`` and its ``block`` (`playgrad.wasm.step.StepCode`); the ``weights``,
+            the ``inputs`` and the ``held`` constants that its table points to, in this order; the
+            ``outputs``; and the ``nodes`` that may refuse their inputs, by their numbers.
         weights: the bytes of the variables, as in a GPU's buffer.
         plan: the Plan of the same prediction (``compiler/plan.py``), whose one external buffer has
             ``weights``; None if WebGPU cannot compute it.
@@ -71,7 +64,7 @@ def page_program(network: InferenceGraph, shapes: Shapes) -> PageProgram:
     """Return the prediction of a network as plain data.
 
     Raises:
-        ExportError: an operation has no equivalent in JavaScript; it is named, with its layer.
+        ExportError: an operation cannot be compiled; it is named, with its layer.
         ShapeError: the shapes do not fit.
     """
     feeds = {tensor.node.name: tensor for tensor in network.inputs}
@@ -80,28 +73,75 @@ def page_program(network: InferenceGraph, shapes: Shapes) -> PageProgram:
     order = reduced.order()
     for node in order:
         _check(node)
-    variables = {node.name for node in order if is_variable(node)}
     values = {tensor.node.name: array for tensor, array in network.values.items()}
-    places, weights = _stored({name: values[name] for name in values if name in variables})
-    steps = steps_of([Segment("page", 0, order)], reduced.fetches, places, _PAGE)
-    data = {
-        **steps,
-        "inputs": [steps["feeds"].get(tensor.node.name) for tensor in network.inputs],
-        "outputs": [steps["fetches"][tensor.name] for tensor in reduced.fetches],
-    }
-    return PageProgram(data, weights, _plan(program, shapes, places))
+    variables = {node.name: values[node.name] for node in order if is_variable(node)}
+    places, weights = _stored(variables)
+    read = [reduced.feeds.get(tensor.node.name) for tensor in network.inputs]
+    step = compile_whole(order, reduced.fetches, [tensor for tensor in read if tensor is not None])
+    return PageProgram(
+        _data(step, places, read, reduced.fetches), weights, _plan(program, shapes, places)
+    )
 
 
 def _check(node: Node) -> None:
-    """Check that JavaScript can compute a node, or store its value."""
+    """Check that a node can be compiled, or its value be stored."""
     dtypes = {tensor.dtype for tensor in (*node.inputs, *node.outputs)}
     if "float16" in dtypes:
         raise refusal(node, "a web page has no float16; cast to float32.")
     if node.op.name in ("variable", "constant"):
         if not dtypes <= _DTYPES:
             raise refusal(node, f"a stand-alone page cannot store {node.output.dtype} values.")
-    elif not (node.op.name in ("placeholder", *STRUCTURED) or node.op.alias or node.op.elementwise):
+    elif "seed" in node.attrs:
+        raise refusal(node, "a stand-alone page would draw the same random numbers each time.")
+    elif not (node.op.name == "placeholder" or node.op.alias or emitter_of(node)):
         raise refusal(node, "a stand-alone page has no equivalent.")
+
+
+def _data(
+    step: CompiledStep,
+    places: Mapping[str, Place],
+    read: Sequence[Tensor | None],
+    fetches: Sequence[Tensor],
+) -> dict[str, Any]:
+    """Return `PageProgram.data`.
+
+    Args:
+        read: the inputs, None for each of which only the shape counts.
+    """
+    arena, order = step.arena, step.order
+    variables = {name: tensor.spec for tensor, name in order.variables.items()}
+    return {
+        "module": _text(step.module),
+        "runs": step.count,
+        "constants": _text(step.constants),
+        "scratch": step.scratch,
+        "block": arena.size,
+        "weights": [[places[n].offset, *_spec(variables[n])] for n in arena.variables],
+        "inputs": [None if tensor is None else _spec(tensor.spec) for tensor in read],
+        "held": [_text(np.asarray(tensor.node.attrs["value"]).tobytes()) for tensor in arena.held],
+        "outputs": [[*_place(step, tensor), *_spec(tensor.spec)] for tensor in fetches],
+        "nodes": {
+            number: node.name
+            for number, node in enumerate(order.nodes)
+            if order.emitters[node].may_fail
+        },
+    }
+
+
+def _spec(spec: TensorSpec) -> list[Any]:
+    return [list(spec.static_shape), spec.dtype]
+
+
+def _place(step: CompiledStep, tensor: Tensor) -> tuple[str, int]:
+    """Return where a result is: in which region, and the bytes before it or the array's number."""
+    place = step.arena.places[step.order.root(tensor)]
+    if place.region is Region.CONSTANT:
+        return "constants", step.small[place.offset]
+    return ("arrays" if place.region is Region.ARRAY else "block"), place.offset
+
+
+def _text(content: bytes) -> str:
+    return base64.b64encode(content).decode()
 
 
 def _stored(values: Mapping[str, Array]) -> tuple[dict[str, Place], bytes]:

@@ -6,10 +6,7 @@ Numbers have 32 bits in a vector. A bool is a mask: all bits, or none.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from math import inf
 from typing import Any
-
-import numpy as np
 
 from playgrad.ops.expression.expr import Call, Cast, Const, Expr, Leaf
 from playgrad.ops.expression.functions import FUNCTIONS
@@ -58,8 +55,7 @@ def _has_code(expr: Expr, names: Sequence[str], kinds: ExpressionDtypes) -> bool
         return names[expr.index] in _OF_DTYPE
     if isinstance(expr, Cast):
         source = kinds.dtype(expr.arg)
-        known = expr.to in _OF_DTYPE and source in _OF_DTYPE
-        return known and (_converts(source, expr.to) or _fits(expr.arg, expr.to))
+        return expr.to in _OF_DTYPE and source in _OF_DTYPE
     if isinstance(expr, Const):
         return expr.dtype is None or expr.dtype in _OF_DTYPE
     assert isinstance(expr, Call)
@@ -67,42 +63,6 @@ def _has_code(expr: Expr, names: Sequence[str], kinds: ExpressionDtypes) -> bool
     if expr.function == "select":
         return kind in _OF_DTYPE
     return kind in _OF_DTYPE and _function(expr.function, kind) is not None
-
-
-def _converts(source: str, to: str) -> bool:
-    """Integers of floats beyond their range depend on the processor: these are NumPy's."""
-    return source not in _FLOATING or to in (*_FLOATING, "bool")
-
-
-def _fits(expr: Expr, to: str) -> bool:
-    """Return whether floats are numbers that an integer dtype holds, by their formula: NaN is
-    replaced, and all others are limited."""
-    if to not in ("int32", "int8", "uint8") or not isinstance(expr, Call):
-        return False
-    condition = expr.args[0]
-    if expr.function != "select" or not isinstance(condition, Call):
-        return False
-    if condition.function != "isnan":
-        return False
-    low, high = _limits(expr)
-    limits = np.iinfo(to)
-    return bool(limits.min <= low <= high <= limits.max)
-
-
-def _limits(expr: Expr) -> tuple[float, float]:
-    """Return numbers that ``expr`` lies between, unless it is NaN."""
-    if isinstance(expr, Const):
-        return float(expr.value), float(expr.value)
-    if isinstance(expr, Call) and expr.function in ("minimum", "maximum", "select"):
-        limits = [_limits(arg) for arg in expr.args[-2:]]
-        lows, highs = zip(*limits, strict=True)
-        match expr.function:
-            case "minimum":
-                return min(lows), min(highs)
-            case "maximum":
-                return max(lows), max(highs)
-        return min(lows), max(highs)
-    return -inf, inf
 
 
 def _function(name: str, kind: str) -> Callable[..., StackValue] | None:
@@ -198,8 +158,8 @@ class VectorValues:
                 return lanes("ne", value, floats(0.0))
             if to == "float16":  # it is rounded even within an expression
                 return from_half(self._f, self._f.copy(to_half(self._f, value)))
-            if to not in _FLOATING:  # they fit, and are cut off towards 0
-                return wrapped(lanes("i32 from f32", value), to)
+            if to not in _FLOATING:  # beyond the range, the nearest integer that 32 bits hold
+                return wrapped(lanes(f"{'u32' if to == 'uint32' else 'i32'} from f32", value), to)
             return value
         if to == "bool":
             return lanes("i32 ne", value, words(0))

@@ -40,22 +40,24 @@ def _prepare(
         calls = layout.calls_of(arrays[0])
         end = 1 + len(layout.inputs)
         of_samples, captures = arrays[1:end], arrays[end:]
-        values = empty_values(layout, len(calls.rows))
+        values = empty_values(layout, len(calls.places))
         for joined in calls.joined:
-            kind, rows = layout.kinds[joined.kind], padded(joined.rows)
-            key = (joined.kind, len(rows))
-            if key not in specs:
-                of_kind = layout.capture_specs(kind)
-                specs[key] = [*layout.argument_specs(kind, len(rows)), *of_kind]
-            taken = arguments_of(layout, kind, calls, rows, values, of_samples)
-            taken += [captures[place] for place in kind.captures]
-            try:
-                outputs = computed(kind.function, specs[key], taken)
-            except Exception as error:
-                explain(error, layout, joined)
-                raise
-            for array, output in zip(values[kind.type], outputs, strict=True):
-                array[joined.rows] = output[: len(joined.rows)]
+            kind = layout.kinds[joined.kind]
+            for first, end in joined.parts():
+                places = padded(first, end)
+                key = (joined.kind, len(places))
+                if key not in specs:
+                    of_kind = layout.capture_specs(kind)
+                    specs[key] = [*layout.argument_specs(kind, len(places)), *of_kind]
+                taken = arguments_of(layout, kind, calls, places, values, of_samples)
+                taken += [captures[number] for number in kind.captures]
+                try:
+                    outputs = computed(kind.function, specs[key], taken)
+                except Exception as error:
+                    explain(error, layout, joined)
+                    raise
+                for array, output in zip(values[kind.type], outputs, strict=True):
+                    array[first:end] = output[: end - first]
         results = values[layout.kinds[layout.root].type]
         return [*(array[calls.roots] for array in results), *(a for each in values for a in each)]
 

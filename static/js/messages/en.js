@@ -2269,6 +2269,7 @@ export const en = {
       share: "merges equal operations",
       place: "gives each operation a device",
       guard: "adds checks of indices that are computed on a GPU",
+      sort_once: "sorts the numbers of segments once for all operations with the same ones",
       split: "adds a send and a receive on edges between devices",
       fuse: "joins operations into one kernel",
       order: "makes readers of a variable run before its update",

@@ -64,8 +64,7 @@ class _Orders:
         self._known: dict[Any, Tensor] = {}
 
     def of(self, ids: Tensor, reader: Node) -> Tensor:
-        """Return the stable order of ``ids`` on the device of ``reader``, the first that needs it.
-        """
+        """Return the stable order of ``ids`` on the device of ``reader``, the first to need it."""
         return self._once("argsort", [ids], {"axis": 0, "descending": False}, reader, "order")
 
     def taken(self, x: Tensor, order: Tensor, reader: Node, name: str) -> Tensor:

@@ -398,6 +398,8 @@ export const en = {
       `joined to ${count(steps)}.`,
     about:
       "Depth 0 is computed first. In each row, equal calls of all samples are one call of the function. The tree is that of one sample.",
+    onProcessor:
+      "The processor computes these calls, also in a session on a GPU: how many are joined is known only when a step runs.",
     depth: (/** @type {number} */ depth) => `Depth ${depth}`,
     joined: (/** @type {string} */ kind, /** @type {number} */ calls) =>
       `${kind} × ${count(calls)}`,

@@ -23,7 +23,7 @@ from playgrad.ops.arrays.fill import zeros_like
 from playgrad.ops.control.recording import Recording, inputs_like
 from playgrad.ops.control.subgraph import from_text, to_text
 from playgrad.ops.core.samples import floats
-from playgrad.ops.joined.layout import JoinedKind, Layout
+from playgrad.ops.joined.layout import ON_HOST, JoinedKind, Layout
 from playgrad.ops.joined.rows import (
     Values,
     arguments_of,
@@ -219,6 +219,7 @@ _GRADIENT = register(
         reference=_reference,
         prepare=_prepare,
         gradient=_refuse,
+        on_host=ON_HOST,
         samples=(_sample(),),
     )
 )

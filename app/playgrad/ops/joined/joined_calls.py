@@ -16,7 +16,7 @@ from playgrad.graph.opdef import Array, Attrs, InvalidSample, OpDef, Sample, reg
 from playgrad.graph.spec import TensorSpec
 from playgrad.ops.core.samples import floats
 from playgrad.ops.joined.backward import joined_gradient
-from playgrad.ops.joined.layout import Layout
+from playgrad.ops.joined.layout import ON_HOST, Layout
 from playgrad.ops.joined.rows import arguments_of, computed, empty_values, explain, padded
 from playgrad.ops.joined.samples import SAMPLE_INPUTS, sample_attrs, sample_table
 
@@ -76,6 +76,7 @@ JOINED_CALLS = register(
         reference=_reference,
         prepare=_prepare,
         gradient=joined_gradient,
+        on_host=ON_HOST,
         second_derivative=False,
         samples=(Sample((sample_table(), *SAMPLE_INPUTS), sample_attrs()),),
         invalid=(

@@ -16,8 +16,8 @@ from playgrad.ops.joined.layout import JoinedKind, Layout, width_of
 from playgrad.ops.joined.table import Calls, Joined, bucket
 
 Values = list[list[Array]]
-"""The values of all calls, in the order in which they are computed: for each type, and each tensor of
-it, an array (rows, ...). Rows of calls of other types, and those after the last call, are 0."""
+"""The values of all calls, in the order in which they are computed: for each type, and each tensor
+of it, an array (rows, ...). Rows of calls of other types, and those after the last call, are 0."""
 
 
 def padded(first: int, end: int) -> Array:

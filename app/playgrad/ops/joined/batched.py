@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 import numpy as np
@@ -29,7 +29,7 @@ class BatchedFunction:
         functools.update_wrapper(self, function)
         self.function = function
         self.owner = owner
-        self.identity = (function, id(owner))
+        self.identity: Hashable = (function, id(owner))
         self.label = function.__name__.strip("<>")
         self._signature: inspect.Signature | None = None
 

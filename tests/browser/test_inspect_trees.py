@@ -83,6 +83,9 @@ def test_the_trees_of_a_program_without_a_model_are_drawn(playground: Playground
     playground.at("sample-next").click()
     expect(result).to_have_attribute("data-kind", "turned('very')")
     expect(result).to_have_attribute("data-depth", "4")
+    expect(playground.at("trees-device")).to_have_count(0)
+    playground.choose_device("gpu")
+    expect(playground.at("trees-device")).to_contain_text("The processor computes these calls")
 
 
 def test_a_program_without_trees_gets_a_sentence(playground: Playground) -> None:

@@ -19,6 +19,7 @@ from playgrad.compiler.place import Policy, place
 from playgrad.compiler.program import Program
 from playgrad.compiler.prune import prune
 from playgrad.compiler.share import share
+from playgrad.compiler.sort_once import sort_once
 from playgrad.compiler.specialise import specialise
 from playgrad.compiler.split import split
 from playgrad.graph.verify import verify
@@ -38,6 +39,7 @@ def passes(sampled: Sampled) -> list[tuple[str, Callable[[Program], Program]]]:
         ("share", share),
         ("place", lambda p: place(p, Policy(GPU, AVAILABLE))),
         ("guard", guard),
+        ("sort_once", sort_once),
         ("split", split),
         ("fuse", fuse),
         ("order", order_writes),

@@ -10,7 +10,14 @@ import pytest
 
 import playgrad as pg
 from playgrad import nn
-from playgrad.errors import DataError, DTypeError, GraphError, PlaygradError, ShapeError
+from playgrad.errors import (
+    DataError,
+    DTypeError,
+    GraphError,
+    PlaygradError,
+    ShapeError,
+    UnsupportedOpError,
+)
 from playgrad.ops.joined.table import COLUMNS
 from tests.ops.joined_trees import Cells, forest
 
@@ -401,6 +408,32 @@ def test_bounds_and_arguments_are_checked() -> None:
     with pytest.raises(ShapeError, match="must have the shape"):
         pg.Fold(total).read([(1, 2)])
         fold(table[0], np.zeros(2, np.float32))
+
+
+def test_a_device_scope_of_a_gpu_is_an_error_that_says_why() -> None:
+    fold = pg.Fold(total)
+    table = fold.read([(1, 2)])
+    with pg.device("gpu"):
+        result = fold(table)
+    with (
+        pg.Session(device="gpu") as session,
+        pytest.raises(UnsupportedOpError, match="how many calls are joined is known only when"),
+    ):
+        session.run(result)
+
+
+def test_an_error_that_the_reader_catches_leaves_no_numbers_behind() -> None:
+    def read(sample: Any) -> Any:
+        try:
+            return pair(one(sample), one({}))
+        except DTypeError:
+            pass
+        try:
+            named(one(sample), 5, {})
+        except DTypeError:
+            return pair(one(sample), one(sample))
+
+    assert run(pg.Fold(read), [2, 3]).tolist() == [6, 8]
 
 
 def test_a_variable_that_a_function_writes_is_an_error() -> None:

@@ -131,3 +131,15 @@ def test_sparse_product_matches_the_dense_one() -> None:
     compare(lambda v, x: pg.sparse_dense_matmul(places, v, x, 4), dense, elements, X)
     ones = value(pg.sparse_dense_matmul(places, None, X, 4))
     np.testing.assert_allclose(ones, dense(torch.ones(5, dtype=torch.float64), torch.tensor(X)))
+
+
+def test_orders_that_are_kept_follow_ids_that_change_in_place() -> None:
+    random = np.random.default_rng(2)
+    x = random.normal(size=(4000, 16)).astype(np.float32)
+    ids = random.integers(0, 70, 4000).astype(np.int32)
+    for change in range(12):
+        expected = np.zeros((70, 16), np.float32)
+        np.add.at(expected, ids, x)
+        for _ in range(2):
+            np.testing.assert_array_equal(reduce_segments(np.add, x, ids, 70), expected)
+        ids[random.integers(0, 4000, 1 + change % 3)] = random.integers(0, 70)

@@ -19,6 +19,7 @@ from playgrad.compiler.program import Pass, Program
 from playgrad.compiler.prune import prune
 from playgrad.compiler.segments import Segment, cut_segments
 from playgrad.compiler.share import share
+from playgrad.compiler.sort_once import sort_once
 from playgrad.compiler.specialise import specialise
 from playgrad.compiler.split import TensorChannel, channels_of, split
 from playgrad.compiler.steps import VariablePlaces
@@ -140,6 +141,7 @@ def _all_passes(shapes: Mapping[str, tuple[int, ...]], policy: Policy) -> list[t
         *_before_place(shapes),
         ("place", lambda p: place(p, policy)),
         ("guard", guard),
+        ("sort_once", sort_once),
         ("split", split),
         ("fuse", fuse),
         ("order", order_writes),

@@ -65,7 +65,7 @@ class Kind:
             if tensor.dtype not in self.dtypes:
                 return f"no {self.title} has {tensor.dtype} values"
         if not self.has_kernel(node.op) and node.op.name not in _HELD_ANYWHERE:
-            return f"it has no {self.title} kernel"
+            return node.op.on_host or f"it has no {self.title} kernel"
         return None
 
     def has_kernel(self, op: OpDef) -> bool:

@@ -68,6 +68,7 @@ class OpDef:
         gradient: maps a node and its output gradients (None where no gradient flows) to input
             gradients, built from graph operations. None: a gradient through the op is an error.
         lower: ``KernelRequest -> Lowering``; None if no GPU runs the op.
+        on_host: why no GPU can run the op, for its users; None for want of a kernel.
         blocks_gradient: gradients stop here without an error (comparisons, argmax, ...).
         alias: the output is the input's bytes in another shape; nothing is executed.
         writes: output j is written in place into the variable ``attrs["variables"][j]``.
@@ -96,6 +97,7 @@ class OpDef:
     prepare: Prepare | None = None
     total: Callable[[Sequence[Tensor]], Tensor | None] | None = None
     lower: Callable[[Any], Any] | None = None
+    on_host: str | None = None
     samples: tuple[Sample, ...] = ()
     invalid: tuple[InvalidSample, ...] = ()
     blocks_gradient: bool = False

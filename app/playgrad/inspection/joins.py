@@ -56,7 +56,7 @@ def joins(fold: Fold, table: Array | None = None) -> list[Join]:
     table = _table(fold, table)
     kinds = list(fold.kinds)
     calls, _ = joined_calls_of(table, [kind.code for kind in kinds])
-    return [Join(each.depth, kinds[each.kind].title, len(each.rows)) for each in calls.joined]
+    return [Join(each.depth, kinds[each.kind].title, each.calls) for each in calls.joined]
 
 
 def calls_of_sample(fold: Fold, sample: int, table: Array | None = None) -> list[SampleCall]:

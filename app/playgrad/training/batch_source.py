@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from playgrad.data.dataset import Dataset
-from playgrad.data.pipeline.base import INFINITE, UNKNOWN, Round, close
+from playgrad.data.pipeline.base import INFINITE, UNKNOWN, Round, close, has_threads
 from playgrad.data.pipeline.shares import Share
 from playgrad.errors import DataError
 from playgrad.runtime.members import current_members
@@ -67,6 +67,11 @@ class BatchSource:
         self._iterator: Iterator[Any] = iter(())
         self._round: int | None = None
         self._returned: list[Any] = []
+        self._reads_ahead = True
+
+    def expect_share(self) -> None:
+        """Read no batch ahead before `read_only` says which rows of it this process needs."""
+        self._reads_ahead = self._members.size == 1 or not self.dataset.reads_shares
 
     def seek(self, number: int, position: int) -> None:
         """Make batch ``position`` of round ``number`` the next one.
@@ -89,7 +94,8 @@ class BatchSource:
             if self._drawn.reads is None:
                 return iter(())
             share = None if self.dataset.parts is None else self._drawn.reads
-        return self.dataset.open_round(Round((number,), share=share))
+        threads = has_threads() and self._reads_ahead
+        return self.dataset.open_round(Round((number,), threads=threads, share=share))
 
     def read_only(self, share: Share | None) -> None:
         """Read only ``share`` of each batch from the next one on; None for all of it. All members
@@ -101,11 +107,12 @@ class BatchSource:
                 self.is_whole = not any(shares)
                 return
             self.is_whole = not (any(shares) and self.dataset.reads_shares)
-        if share == self.share:
+        if share == self.share and self._reads_ahead:
             return
+        opened_alone, self._reads_ahead = not self._reads_ahead, True
         self.share = share
         number, position = self._round, self.position
-        if self.reads_share and number is not None and self.restarts:
+        if (self.reads_share or opened_alone) and number is not None and self.restarts:
             self.close()
             self.seek(number, position)
 

@@ -152,6 +152,7 @@ class Windows:
         Raises:
             DataError: there is none.
         """
+        self.source.expect_share()
         self.source.seek(iterations, 0)
         try:
             batch = self.source.take()

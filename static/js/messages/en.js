@@ -398,6 +398,8 @@ export const en = {
       `joined to ${count(steps)}.`,
     about:
       "Depth 0 is computed first. In each row, equal calls of all samples are one call of the function. The tree is that of one sample.",
+    onProcessor:
+      "The processor computes these calls, also in a session on a GPU: how many are joined is known only when a step runs.",
     depth: (/** @type {number} */ depth) => `Depth ${depth}`,
     joined: (/** @type {string} */ kind, /** @type {number} */ calls) =>
       `${kind} × ${count(calls)}`,
@@ -2269,6 +2271,7 @@ export const en = {
       share: "merges equal operations",
       place: "gives each operation a device",
       guard: "adds checks of indices that are computed on a GPU",
+      sort_once: "sorts the numbers of segments once for all operations with the same ones",
       split: "adds a send and a receive on edges between devices",
       fuse: "joins operations into one kernel",
       order: "makes readers of a variable run before its update",

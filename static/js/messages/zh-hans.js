@@ -293,6 +293,7 @@ export const zhHans = {
       `${count(samples)} 个样本的 ${count(calls)} 次调用，合并为 ${count(steps)} 次。`,
     about:
       "深度 0 最先计算。每一行中，所有样本的相同调用合并为对函数的一次调用。图中是一个样本的树。",
+    onProcessor: "即使会话在 GPU 上，这些调用也由处理器计算：只有运行时才知道要合并多少次调用。",
     depth: (depth) => `深度 ${depth}`,
     joined: (kind, calls) => `${kind} × ${count(calls)}`,
     picture: (calls, depths) => `由 ${count(calls)} 次调用组成的树，深度共 ${count(depths)} 层。`,
@@ -1766,6 +1767,7 @@ export const zhHans = {
       share: "合并相同的运算",
       place: "给每个运算分配设备",
       guard: "为在 GPU 上计算的索引添加检查",
+      sort_once: "让使用相同分段编号的运算共用一次排序",
       split: "在设备之间的边上加入发送和接收",
       fuse: "把多个运算合成一个内核",
       order: "让变量的读取先于它的更新",

@@ -150,6 +150,7 @@ def _sample_attrs(limit: int | None = 4, gates: int = 0) -> Attrs:
 WHILE_LOOP = register(
     OpDef(
         name="while_loop",
+        on_host="how often a loop runs is known only when the graph runs",
         infer=_infer,
         reference=_reference,
         prepare=_prepare,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import prod
 
 import numpy as np
@@ -16,6 +17,12 @@ SMALL = 1 << 14
 """Elements below which ``ufunc.at`` is."""
 BLOCK_ELEMENTS = 1 << 16
 """Elements of the results that are computed together, so that they stay in a cache."""
+
+KEPT = 4
+"""How many orders of ids are kept: both ends of the edges of two graphs."""
+MOST_KEPT = 1 << 20
+"""The most ids whose order is kept."""
+_recent: tuple[_Layout, ...] = ()
 
 
 def sorted_problem(ids: Array) -> str | None:
@@ -66,15 +73,13 @@ def reduce_segments(
         slices = table if sources is None else table.take(sources, 0)
         return _by_at(ufunc, _weighted(slices, weights), ids, rows)
     result = np.zeros((rows, width), x.dtype)
-    order = None if bool((ids[1:] >= ids[:-1]).all()) else _stable_order(ids, rows)
-    ordered = ids if order is None else ids[order]
+    layout = _layout_of(ids, rows)
+    order, starts, counts, largest_first = (
+        layout.order, layout.starts, layout.counts, layout.largest_first
+    )  # fmt: skip
     if order is not None:
         sources = order if sources is None else sources[order]
         weights = None if weights is None else weights[order]
-    # Segments without slices must not cost anything: a table may have very many rows.
-    starts = np.flatnonzero(np.diff(ordered, prepend=-1))
-    counts = np.diff(starts, append=ids.size)
-    largest_first = np.argsort(-counts, kind="stable")
     block = max(FEW_ROWS, BLOCK_ELEMENTS // width)
     buffer = np.empty((block, width), x.dtype)
 
@@ -99,8 +104,47 @@ def reduce_segments(
         for number in range(left):
             rest = slices_of(np.arange(first[number] + taken, first[number] + most[number]))
             totals[number] = ufunc.reduce(np.vstack([totals[number], rest]), axis=0)
-        result[ordered[first]] = totals
+        result[layout.segments[segments]] = totals
     return result
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """The slices of each segment.
+
+    Attributes:
+        ids: a copy of the ids that it was made for.
+        order: the slices, by segment; None if they are in order.
+        segments: the segments that have slices. Others must not cost anything: a table may have
+            very many rows.
+        starts, counts: the first slice of each of these in this order, and their number.
+        largest_first: these, by their number of slices.
+    """
+
+    ids: Array
+    order: Array | None
+    segments: Array
+    starts: Array
+    counts: Array
+    largest_first: Array
+
+
+def _layout_of(ids: Array, rows: int) -> _Layout:
+    """Return the layout of ``ids``, and keep it: all layers of a graph network, their gradients and
+    later steps have the same edges, and to compare ids is cheaper than to sort them."""
+    global _recent
+    for layout in (recent := _recent):
+        if layout.ids.shape == ids.shape and np.array_equal(layout.ids, ids):
+            return layout
+    order = None if bool((ids[1:] >= ids[:-1]).all()) else _stable_order(ids, rows)
+    ordered = ids if order is None else ids[order]
+    starts = np.flatnonzero(np.diff(ordered, prepend=-1))
+    counts = np.diff(starts, append=ids.size)
+    largest_first = np.argsort(-counts, kind="stable")
+    layout = _Layout(ids.copy(), order, ordered[starts], starts, counts, largest_first)
+    if ids.size <= MOST_KEPT:
+        _recent = (layout, *recent[: KEPT - 1])
+    return layout
 
 
 def _weighted(slices: Array, weights: Array | None, out: Array | None = None) -> Array:

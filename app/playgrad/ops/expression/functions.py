@@ -83,13 +83,17 @@ def select(condition: Any, a: Any, b: Any) -> Any:
             return chosen
     elif a.dtype.itemsize == 4:
         mask = np.negative(condition.view(np.int8), dtype=np.int32)  # all bits where it holds
-        words = [
-            bits & value.view(np.int32)
-            for bits, value in ((mask, a), (~mask, b))
-            if not _is_zero(value)
-        ]
-        if words:
-            return (words[0] if len(words) == 1 else words[0] | words[1]).view(a.dtype)
+        if _is_zero(b):
+            return (mask & a.view(np.int32)).view(a.dtype)
+        if _is_zero(a):
+            return (~mask & b.view(np.int32)).view(a.dtype)
+        other = b.view(np.int32)
+        bits = a.view(np.int32) ^ other
+        if np.shape(bits) != np.broadcast_shapes(np.shape(bits), mask.shape):
+            return ((bits & mask) ^ other).view(a.dtype)
+        bits &= mask
+        bits ^= other
+        return bits.view(a.dtype)
     return np.where(condition, a, b)
 
 

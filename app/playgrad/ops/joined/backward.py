@@ -23,7 +23,7 @@ from playgrad.ops.arrays.fill import zeros_like
 from playgrad.ops.control.recording import Recording, inputs_like
 from playgrad.ops.control.subgraph import from_text, to_text
 from playgrad.ops.core.samples import floats
-from playgrad.ops.joined.layout import JoinedKind, Layout
+from playgrad.ops.joined.layout import ON_HOST, JoinedKind, Layout
 from playgrad.ops.joined.rows import (
     Values,
     arguments_of,
@@ -31,8 +31,6 @@ from playgrad.ops.joined.rows import (
     empty_values,
     explain,
     padded,
-    samples_of,
-    sources,
 )
 from playgrad.ops.joined.samples import SAMPLE_INPUTS, sample_attrs, sample_table
 from playgrad.ops.joined.table import Calls
@@ -110,19 +108,19 @@ def _refuse(node: Node, grads: Sequence[Tensor | None]) -> Sequence[Tensor | Non
 def _prepare(
     inputs: Sequence[TensorSpec], attrs: Attrs
 ) -> Callable[[Sequence[Array]], Sequence[Array]]:
-    end = 1 + attrs["inputs"] + attrs["captures"]
-    layout = Layout(inputs[:end], attrs)
+    inputs_end = 1 + attrs["inputs"] + attrs["captures"]
+    layout = Layout(inputs[:inputs_end], attrs)
     functions: dict[tuple[int, int], tuple[str, list[TensorSpec]]] = {}
 
     def run(arrays: Sequence[Array]) -> list[Array]:
         calls = layout.calls_of(arrays[0])
         of_samples, captures = (
             arrays[1 : 1 + len(layout.inputs)],
-            arrays[end - attrs["captures"] : end],
+            arrays[inputs_end - attrs["captures"] : inputs_end],
         )
-        left = iter(arrays[end:])
+        left = iter(arrays[inputs_end:])
         values: Values = [[next(left) for _ in of_type] for of_type in layout.types]
-        grads = empty_values(layout, len(calls.rows))
+        grads = empty_values(layout, len(calls.places))
         of_root = grads[layout.kinds[layout.root].type]
         every = [array for each in grads for array in each]
         for seed, grad in zip(attrs["seeds"], left, strict=True):
@@ -137,23 +135,25 @@ def _prepare(
             array[rows] += grad
         totals = [np.zeros_like(a) if _floating(a) else None for a in (*of_samples, *captures)]
         for joined in reversed(calls.joined):
-            kind, rows = layout.kinds[joined.kind], padded(joined.rows)
-            key = (joined.kind, len(rows))
-            if key not in functions:
-                functions[key] = _function(layout, *key)
-            function, specs = functions[key]
-            taken = arguments_of(layout, kind, calls, rows, values, of_samples)
-            taken += [captures[number] for number in kind.captures]
-            for array in filter(_floating, grads[kind.type]):
-                flowing = array.take(rows, axis=0)
-                flowing[len(joined.rows) :] = 0
-                taken.append(flowing)
-            try:
-                found = computed(function, specs, taken)
-            except Exception as error:
-                explain(error, layout, joined)
-                raise
-            _add(layout, kind, calls, joined.rows, found, grads, totals)
+            kind = layout.kinds[joined.kind]
+            for first, end in joined.parts():
+                places = padded(first, end)
+                key = (joined.kind, len(places))
+                if key not in functions:
+                    functions[key] = _function(layout, *key)
+                function, specs = functions[key]
+                taken = arguments_of(layout, kind, calls, places, values, of_samples)
+                taken += [captures[number] for number in kind.captures]
+                for array in filter(_floating, grads[kind.type]):
+                    flowing = np.zeros((len(places), *array.shape[1:]), array.dtype)
+                    flowing[: end - first] = array[first:end]
+                    taken.append(flowing)
+                try:
+                    found = computed(function, specs, taken)
+                except Exception as error:
+                    explain(error, layout, joined)
+                    raise
+                _add(layout, kind, calls, slice(first, end), found, grads, totals)
         return [total for total in totals if total is not None]
 
     return run
@@ -167,22 +167,22 @@ def _add(
     layout: Layout,
     kind: JoinedKind,
     calls: Calls,
-    rows: Array,
+    places: slice,
     found: Sequence[Array],
     grads: Values,
     totals: Sequence[Array | None],
 ) -> None:
     """Add the gradients of the arguments and captures of calls to those of where they come from."""
-    each = iter(found)
+    each, count = iter(found), places.stop - places.start
     for argument, column in zip(kind.arguments, kind.columns, strict=True):
         if argument[0] == "value":
-            source = sources(calls, column, rows)
+            source = calls.sources(column, places)
             for array in filter(_floating, grads[layout.kinds[argument[1]].type]):
-                _add_rows(array, source, next(each)[: len(rows)])
+                _add_rows(array, source, next(each)[:count])
         elif argument[0] == "input":
             total = totals[argument[1]]
             if total is not None:
-                _add_rows(total, samples_of(calls, rows), next(each)[: len(rows)])
+                _add_rows(total, calls.samples[places], next(each)[:count])
         elif dtype(argument[1]).floating:
             next(each)
     for number in kind.captures:
@@ -219,6 +219,7 @@ _GRADIENT = register(
         reference=_reference,
         prepare=_prepare,
         gradient=_refuse,
+        on_host=ON_HOST,
         samples=(_sample(),),
     )
 )

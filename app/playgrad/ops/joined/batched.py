@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,12 +22,14 @@ class BatchedFunction:
         function: the function, without the object that it is a method of.
         label: its name.
         owner: the object that it is a method of, or None.
+        identity: equal for the same function of the same object.
     """
 
     def __init__(self, function: Callable[..., Any], owner: Any = None) -> None:
         functools.update_wrapper(self, function)
         self.function = function
         self.owner = owner
+        self.identity: Hashable = (function, id(owner))
         self.label = function.__name__.strip("<>")
         self._signature: inspect.Signature | None = None
 

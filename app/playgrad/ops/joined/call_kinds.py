@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from secrets import token_hex
 from typing import Any, Protocol
 from zlib import crc32
@@ -20,14 +21,19 @@ from playgrad.ops.joined.layout import width_of
 
 
 class JoinedFunction(Protocol):
-    """A function of rows, which may be a method of ``owner``; ``label`` is its name."""
+    """A function of rows, which may be a method of ``owner``; ``label`` is its name, and
+    ``identity`` tells it from others."""
 
     function: Callable[..., Any]
     owner: Any
     label: str
+    identity: Hashable
 
     def compute(self, *args: Any) -> Any:
         """Call the function itself."""
+
+
+_VALUE = ("value",)
 
 
 @dataclass(eq=False)
@@ -60,7 +66,7 @@ class CallKind:
         fixed = [repr(form[1]) for form in self.forms if form[0] == "fixed"]
         return f"{self.label}({', '.join(fixed)})" if fixed else self.label
 
-    @property
+    @cached_property
     def width(self) -> int:
         """The columns that its arguments take in a table."""
         return sum(width_of(form) for form in self.forms)
@@ -71,9 +77,15 @@ class CallKind:
 
 
 class CallKinds:
-    """The kinds of calls of a `Fold`, in the order in which they were met."""
+    """The kinds of calls of a `Fold`, in the order in which they were met.
+
+    Attributes:
+        known: the kind of calls that were met before, by their signature: the identity of the
+            function, and of each argument the kind that returns it or else its form.
+    """
 
     def __init__(self) -> None:
+        self.known: dict[tuple[Any, ...], CallKind] = {}
         self._kinds: dict[Any, CallKind] = {}
         self._codes: set[int] = set()
 
@@ -83,15 +95,15 @@ class CallKinds:
     def __iter__(self) -> Iterator[CallKind]:
         return iter(self._kinds.values())
 
-    def kind(
-        self, function: JoinedFunction, forms: tuple[Any, ...], producers: tuple[int, ...]
-    ) -> CallKind:
-        """Return the kind of a call.
+    def met(self, function: JoinedFunction, signature: tuple[Any, ...]) -> CallKind:
+        """Return the kind of a call whose signature is not known, and note the signature.
 
         Raises:
             GraphError: no argument has rows.
         """
-        key = (function.function, id(function.owner), forms)
+        taken = signature[1:]
+        forms = tuple(_VALUE if isinstance(form, CallKind) else form for form in taken)
+        key = (function.identity, forms)
         kind = self._kinds.get(key)
         if kind is None:
             if all(form[0] == "fixed" for form in forms):
@@ -102,8 +114,8 @@ class CallKinds:
                 )
             kind = CallKind(len(self._kinds), function, forms, self._code(function, forms))
             self._kinds[key] = kind
-        if producers not in kind.producers:
-            kind.producers.add(producers)
+        kind.producers.add(tuple(form.number for form in taken if isinstance(form, CallKind)))
+        self.known[signature] = kind
         return kind
 
     def _code(self, function: JoinedFunction, forms: tuple[Any, ...]) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -151,12 +152,13 @@ class Fold:
         starts = np.arange(len(readings)) * calls
         rows = np.repeat(starts, counts) + _within(counts)
         codes = np.asarray([kind.code for kind in self.kinds], np.int32)
-        kinds = [kind for reading in readings for kind in reading.kinds_of]
-        table[rows, 0] = codes[kinds] if kinds else 0
-        table[rows, 1] = [depth for reading in readings for depth in reading.depths]
+        widths = np.asarray([kind.width for kind in self.kinds], np.intp)
+        kinds = _joined([reading.kinds_of for reading in readings])
+        table[rows, 0] = codes[kinds]
+        table[rows, 1] = _joined([reading.depths for reading in readings])
         table[starts + np.asarray(roots, np.intp), 2] = 1
-        lengths = np.asarray([n for reading in readings for n in reading.lengths], np.intp)
-        numbers = [number for reading in readings for number in reading.numbers]
+        lengths = widths[kinds]
+        numbers = _joined([reading.numbers for reading in readings])
         table[np.repeat(rows, lengths), COLUMNS + _within(lengths)] = numbers
         return table.reshape(len(readings), calls, columns)
 
@@ -277,6 +279,11 @@ def _structure(result: Any) -> str:
 
 def _plain(form: Sequence[Any]) -> list[Any]:
     return [list(part) if isinstance(part, tuple) else part for part in form]
+
+
+def _joined(lists: Sequence[list[int]]) -> Array:
+    """Return the numbers of all lists, one after the other."""
+    return np.fromiter(chain.from_iterable(lists), np.int32, sum(map(len, lists)))
 
 
 def _within(counts: Array) -> Array:

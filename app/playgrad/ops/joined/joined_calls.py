@@ -16,7 +16,7 @@ from playgrad.graph.opdef import Array, Attrs, InvalidSample, OpDef, Sample, reg
 from playgrad.graph.spec import TensorSpec
 from playgrad.ops.core.samples import floats
 from playgrad.ops.joined.backward import joined_gradient
-from playgrad.ops.joined.layout import Layout
+from playgrad.ops.joined.layout import ON_HOST, Layout
 from playgrad.ops.joined.rows import arguments_of, computed, empty_values, explain, padded
 from playgrad.ops.joined.samples import SAMPLE_INPUTS, sample_attrs, sample_table
 
@@ -40,22 +40,24 @@ def _prepare(
         calls = layout.calls_of(arrays[0])
         end = 1 + len(layout.inputs)
         of_samples, captures = arrays[1:end], arrays[end:]
-        values = empty_values(layout, len(calls.rows))
+        values = empty_values(layout, len(calls.places))
         for joined in calls.joined:
-            kind, rows = layout.kinds[joined.kind], padded(joined.rows)
-            key = (joined.kind, len(rows))
-            if key not in specs:
-                of_kind = layout.capture_specs(kind)
-                specs[key] = [*layout.argument_specs(kind, len(rows)), *of_kind]
-            taken = arguments_of(layout, kind, calls, rows, values, of_samples)
-            taken += [captures[place] for place in kind.captures]
-            try:
-                outputs = computed(kind.function, specs[key], taken)
-            except Exception as error:
-                explain(error, layout, joined)
-                raise
-            for array, output in zip(values[kind.type], outputs, strict=True):
-                array[joined.rows] = output[: len(joined.rows)]
+            kind = layout.kinds[joined.kind]
+            for first, end in joined.parts():
+                places = padded(first, end)
+                key = (joined.kind, len(places))
+                if key not in specs:
+                    of_kind = layout.capture_specs(kind)
+                    specs[key] = [*layout.argument_specs(kind, len(places)), *of_kind]
+                taken = arguments_of(layout, kind, calls, places, values, of_samples)
+                taken += [captures[number] for number in kind.captures]
+                try:
+                    outputs = computed(kind.function, specs[key], taken)
+                except Exception as error:
+                    explain(error, layout, joined)
+                    raise
+                for array, output in zip(values[kind.type], outputs, strict=True):
+                    array[first:end] = output[: end - first]
         results = values[layout.kinds[layout.root].type]
         return [*(array[calls.roots] for array in results), *(a for each in values for a in each)]
 
@@ -74,6 +76,7 @@ JOINED_CALLS = register(
         reference=_reference,
         prepare=_prepare,
         gradient=joined_gradient,
+        on_host=ON_HOST,
         second_derivative=False,
         samples=(Sample((sample_table(), *SAMPLE_INPUTS), sample_attrs()),),
         invalid=(

@@ -16,6 +16,9 @@ from playgrad.graph.tensor import specs_of
 from playgrad.ops.control.subgraph import Subgraph, from_text
 from playgrad.ops.joined.table import COLUMNS, Calls, expect_earlier, joined_calls_of
 
+ON_HOST = "how many calls are joined is known only when the graph runs"
+"""Why no GPU computes them."""
+
 
 @dataclass(frozen=True)
 class JoinedKind:

@@ -16,7 +16,6 @@ from playgrad.ops.joined.rows import encoded
 
 FIXED = (bool, str, type(None))
 """The types of arguments that are passed on as they are."""
-_VALUE = ("value",)
 _INT = ("number", "int32", ())
 _FLOAT = ("number", "float32", ())
 _LIMIT = 1 << 31
@@ -71,8 +70,8 @@ class SampleReading:
 
     Attributes:
         kinds_of, depths: the number of the kind, and the depth, of each call.
-        lengths: how many of ``numbers`` belong to each call.
-        numbers: the arguments of all calls: rows of values, and bits of numbers.
+        numbers: the arguments of all calls: rows of values, and bits of numbers. As many belong to
+            a call as its kind is wide.
     """
 
     def __init__(self, kinds: CallKinds, inputs: int, max_depth: int, max_calls: int) -> None:
@@ -81,7 +80,6 @@ class SampleReading:
         self.max_depth, self.max_calls = max_depth, max_calls
         self.kinds_of: list[int] = []
         self.depths: list[int] = []
-        self.lengths: list[int] = []
         self.numbers: list[int] = []
 
     def call(self, function: JoinedFunction, args: Sequence[Any]) -> FoldValue:
@@ -92,37 +90,41 @@ class SampleReading:
                 reading, or no argument has rows.
             DTypeError: an argument cannot become a number.
         """
-        before = len(self.numbers)
-        forms: list[Any] = []
-        producers: list[int] = []
+        numbers, known = self.numbers, self.kinds.known
+        signature: list[Any] = [function.identity]
         depth = -1
-        for arg in args:
-            kind = type(arg)
-            if kind is FoldValue:
-                if arg.reading is not self:
-                    self._refuse(function)
-                depth = max(depth, arg.depth)
-                producers.append(arg.kind.number)
-                self.numbers.append(arg.row)
-                forms.append(_VALUE)
-            elif kind is int and -_LIMIT <= arg < _LIMIT:
-                self.numbers.append(arg)
-                forms.append(_INT)
-            elif kind is FoldInput:
-                if arg.reading is not self:
-                    self._refuse(function)
-                forms.append(arg.form)
-            elif kind in FIXED:
-                forms.append(("fixed", arg))
-            else:
-                forms.append(self._noted(function, arg))
-        of_call = self.kinds.kind(function, tuple(forms), tuple(producers))
-        row, depth = len(self.kinds_of), depth + 1
-        if depth > self.max_depth or row >= self.max_calls:
-            raise _too_large(function, self)
+        try:
+            for arg in args:
+                kind = type(arg)
+                if kind is FoldValue:
+                    if arg.reading is not self:
+                        self._refuse(function)
+                    if arg.depth > depth:
+                        depth = arg.depth
+                    numbers.append(arg.row)
+                    signature.append(arg.kind)
+                elif kind is int and -_LIMIT <= arg < _LIMIT:
+                    numbers.append(arg)
+                    signature.append(_INT)
+                elif kind is FoldInput:
+                    if arg.reading is not self:
+                        self._refuse(function)
+                    signature.append(arg.form)
+                elif kind in FIXED:
+                    signature.append(("fixed", arg))
+                else:
+                    signature.append(self._noted(function, arg))
+            key = tuple(signature)
+            of_call = known.get(key) or self.kinds.met(function, key)
+            row, depth = len(self.kinds_of), depth + 1
+            if depth > self.max_depth or row >= self.max_calls:
+                raise _too_large(function, self)
+        except BaseException:  # the function that reads may go on without the call
+            widths = [kind.width for kind in self.kinds]
+            del numbers[sum(widths[number] for number in self.kinds_of) :]
+            raise
         self.kinds_of.append(of_call.number)
         self.depths.append(depth)
-        self.lengths.append(len(self.numbers) - before)
         return FoldValue(self, row, depth, of_call)
 
     def _noted(self, function: JoinedFunction, value: Any) -> tuple[Any, ...]:

@@ -16,54 +16,45 @@ from playgrad.ops.joined.layout import JoinedKind, Layout, width_of
 from playgrad.ops.joined.table import Calls, Joined, bucket
 
 Values = list[list[Array]]
-"""The values of all calls: for each type, and each tensor of it, an array (rows, ...)."""
+"""The values of all calls, in the order in which they are computed: for each type, and each tensor
+of it, an array (rows, ...). Rows of calls of other types, and those after the last call, are 0."""
 
 
-def padded(rows: Array) -> Array:
-    """Return ``rows``, followed by the first one until there are as many as in their bucket."""
-    missing = bucket(len(rows)) - len(rows)
-    return np.concatenate([rows, np.repeat(rows[:1], missing)]) if missing else rows
+def padded(first: int, end: int) -> Array:
+    """Return the places from ``first`` to ``end``, and then the first one until there are as many
+    as in their bucket."""
+    places = np.arange(first, first + bucket(end - first))
+    places[end - first :] = first
+    return places
 
 
 def empty_values(layout: Layout, count: int) -> Values:
-    """Return arrays of zeros for the values of ``count`` rows."""
+    """Return arrays of zeros for the values of ``count`` calls."""
     return [[np.zeros((count, *s.shape[1:]), s.dtype) for s in each] for each in layout.types]
-
-
-def sources(calls: Calls, column: int, rows: Array) -> Array:
-    """Return the rows of the values that the calls in ``rows`` take."""
-    found: Array = calls.rows[rows, column] + calls.first[rows]
-    return found
 
 
 def arguments_of(
     layout: Layout,
     kind: JoinedKind,
     calls: Calls,
-    rows: Array,
+    places: Array,
     values: Values,
     inputs: Sequence[Array],
 ) -> list[Array]:
-    """Return the arguments of the calls of ``kind`` in ``rows``, without the captured tensors."""
+    """Return the arguments of the calls of ``kind`` at ``places``, without the captured tensors."""
     taken: list[Array] = []
     for argument, column in zip(kind.arguments, kind.columns, strict=True):
         if argument[0] == "value":
-            source = sources(calls, column, rows)
+            source = calls.sources(column, places)
             of_type = values[layout.kinds[argument[1]].type]
             taken += [_rows(array, source) for array in of_type]
         elif argument[0] == "input":
-            taken.append(_rows(inputs[argument[1]], samples_of(calls, rows)))
+            taken.append(_rows(inputs[argument[1]], calls.samples[places]))
         else:
-            numbers = calls.rows[rows, column : column + width_of(argument)]
-            shape = (len(rows), *argument[2])
+            numbers = calls.rows[places, column : column + width_of(argument)]
+            shape = (len(places), *argument[2])
             taken.append(decoded(numbers, argument[1]).reshape(shape))
     return taken
-
-
-def samples_of(calls: Calls, rows: Array) -> Array:
-    """Return the sample of each of ``rows``."""
-    found: Array = rows // (len(calls.rows) // len(calls.roots))
-    return found
 
 
 def encoded(array: Array) -> Array:
@@ -102,7 +93,7 @@ def _prepared(
 
 def explain(error: Exception, layout: Layout, joined: Joined) -> None:
     """Add to ``error`` which calls were computed."""
-    error.add_note(f"{len(joined.rows)} calls of {layout.kinds[joined.kind].label}() were joined.")
+    error.add_note(f"{joined.calls} calls of {layout.kinds[joined.kind].label}() were joined.")
 
 
 def _rows(array: Array, rows: Array) -> Array:

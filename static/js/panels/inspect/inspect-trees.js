@@ -53,8 +53,10 @@ function Joined({ view }) {
   const total = kinds.reduce((sum, kind) => sum + kind.calls, 0);
   const most = Math.max(...joins.map((each) => each.calls));
   const rows = Array.from({ length: depths }, (_, at) => at);
+  const device = store.fit.value?.device ?? store.deviceChoice.value;
   return html`
     <p data-testid="trees-summary">${words.summary(total, view.samples, steps)}</p>
+    ${device.startsWith("gpu") && html`<p data-testid="trees-device">${words.onProcessor}</p>`}
     <p class="hint">${words.about}
       ${calls.length < size && ` ${words.tooLarge(calls.length, size)}`}${joins.length < steps && ` ${words.someSteps(joins.length, steps)}`}</p>
     <ul class="tree-kinds">${kinds.map(

@@ -1,10 +1,11 @@
-"""Seconds until a lost member is noticed, and until the rest trains again. Linux; links as root.
+"""Seconds until a lost member is noticed, and until the rest trains again. Linux, as root.
 
     python -m bench.lost_members [--rounds 3]
 
-A program trains on two members with checkpoints. In the middle of it, the second one is killed or
-stopped, or the link to it is taken down. Columns are the seconds from then until the user is told,
-and until the training goes on from the checkpoint; the median of the rounds, and their range.
+A program trains on two machines, which are network namespaces, with checkpoints. In the middle of
+it, the second member is killed or stopped, or the link to it is taken down. Columns are the seconds
+from then until the user is told, and until the training goes on from the checkpoint; the median of
+the rounds, and their range.
 """
 
 from __future__ import annotations
@@ -18,7 +19,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
-from contextlib import ExitStack
 from pathlib import Path
 
 from bench.two_machines import two_machines
@@ -36,6 +36,7 @@ model = pg.Sequential([pg.nn.Dense(16, activation="tanh"), pg.nn.Dense(1)])
 model.compile(pg.optim.Adam(0.001), loss="mse")
 model.fit(x, x[:, :1], batch_size=32, epochs=1_000_000, verbose=0)
 """
+SIGNALS = {"killed": signal.SIGKILL, "stopped": signal.SIGSTOP}
 NOTICED = "The run starts again"
 CONTINUED = "continuing after step"
 PATIENCE = 120.0
@@ -47,24 +48,19 @@ def seconds(way: str, folder: Path) -> tuple[float, float]:
     program.write_text(PROGRAM)
     words = [sys.executable, "-m", "playgrad", "train", str(program), "--device", "cpu"]
     words += ["--checkpoint", str(folder / "checkpoints"), "--checkpoint-every", "100"]
-    with ExitStack() as stack:
-        lose: Callable[[], object]
-        if way == "link down":
-            machines = stack.enter_context(two_machines(100))
-            words += ["--hosts", machines.hosts(), "--rsh", machines.script]
-            words = [*machines.on_first, *words]
-            lose = machines.cut
-        else:
-            words += ["--hosts", "localhost:2"]
-            number = signal.SIGKILL if way == "killed" else signal.SIGSTOP
-            lose = lambda: os.kill(int((folder / "pid1").read_text()), number)  # noqa: E731
+    with two_machines(100) as machines:
+        words += ["--hosts", machines.hosts(), "--rsh", machines.script]
+        words = [*machines.on_first, *words]
         errors = folder / "errors"
         with errors.open("w") as file:
             process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=file)
         try:
             _wait_for(process, lambda: any((folder / "checkpoints").glob("step-*.playgrad")))
             began = time.perf_counter()
-            lose()
+            if way in SIGNALS:
+                os.kill(int((folder / "pid1").read_text()), SIGNALS[way])
+            else:
+                machines.cut()
             times = []
             for text in (NOTICED, CONTINUED):
                 _wait_for(process, lambda text=text: text in errors.read_text())  # type: ignore[misc]
@@ -89,7 +85,7 @@ def main() -> None:
     options = parser.parse_args()
     print("| the member | seconds until noticed | range | until training goes on | range |")
     print("|---|---:|---|---:|---|")
-    for way in ("killed", "stopped", "link down"):
+    for way in (*SIGNALS, "link down"):
         found = []
         for _ in range(options.rounds):
             with tempfile.TemporaryDirectory() as name:

@@ -86,6 +86,9 @@ CASES = {
     "model and pipeline": (divided_stages, Pipeline(DEVICES, 2, devices_per_stage=2)),
     "replicated pipelines": (attention, Pipeline(DEVICES, micro_batches=2, replicas=2)),
 }
+if DEVICES == 8:
+    strategy = Pipeline(8, 2, devices_per_stage=2, replicas=2)
+    CASES["data, model and pipeline"] = divided_stages, strategy
 
 
 def digests(build, strategy, fits=3):

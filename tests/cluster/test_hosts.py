@@ -40,10 +40,15 @@ import playgrad as pg
 from playgrad import nn
 
 x = np.random.default_rng(0).standard_normal((64, 64)).astype(np.float32)
-model = pg.Sequential([nn.Dense(64, activation="relu") for _ in range(4)])
-strategy = pg.parallel.DataParallel(2, "native", bucket_bytes=1 << 14)
-model.compile(pg.optim.SGD(0.01), loss="mse", strategy=strategy)
-model.fit(x, x, batch_size=32, epochs=1, verbose=0)
+trained = []
+for collective in ("ring", "native"):
+    pg.reset_default_graph(3)
+    model = pg.Sequential([nn.Dense(64, activation="relu") for _ in range(4)])
+    strategy = pg.parallel.DataParallel(2, collective, bucket_bytes=1 << 14)
+    model.compile(pg.optim.SGD(0.01), loss="mse", strategy=strategy)
+    model.fit(x, x, batch_size=32, epochs=25, verbose=0)
+    trained.append(np.concatenate([array.ravel() for array in model.get_weights()]))
+print("apart", abs(trained[0] - trained[1]).max(), abs(trained[0]).max())
 """
 
 
@@ -53,6 +58,8 @@ def test_gradients_are_added_up_during_the_backward_pass(
     file = tmp_path / "t.json"
     run = launcher.start(launcher.program(OVERLAPS), "localhost:2", "--trace", file)
     assert run.wait() == 0, run.err
+    apart, largest = map(float, run.out.splitlines()[0].split()[1:])
+    assert apart < 1e-5 * largest  # MPI may add in another order
     events = json.loads(file.read_text())["traceEvents"]
     tracks = {e["tid"]: e["args"]["name"] for e in events if e["name"] == "thread_name"}
     for device in ("cpu:0", "cpu:1"):
@@ -64,13 +71,33 @@ def test_gradients_are_added_up_during_the_backward_pass(
         assert all(e["args"].get("bytes", 1) for e in mine if "(sums)" in tracks[e["tid"]])
 
 
+SLOW = """
+import os
+import time
+
+if os.environ.get("OMPI_COMM_WORLD_RANK") == "1":
+    from playgrad.runtime import runnable
+
+    time.sleep(1)
+    compute = runnable.Runnable._compute
+
+    def late(*arguments):
+        time.sleep(0.03)
+        with open(f"{os.path.dirname(__file__)}/late", "a") as file:
+            file.write("x")
+        return compute(*arguments)
+
+    runnable.Runnable._compute = late
+"""
+
+
 def test_a_slow_member_changes_no_number(launcher: Launcher) -> None:
-    slow = "import os, time\nif os.environ.get('OMPI_COMM_WORLD_RANK') == '1':\n    time.sleep(2)\n"
     program = launcher.trains(2)
     expected = launcher.start(program, "localhost:2")
-    late = launcher.start(launcher.program(slow + program.read_text()), "localhost:2")
+    late = launcher.start(launcher.program(SLOW + program.read_text()), "localhost:2")
     assert (expected.wait(), late.wait()) == (0, 0), late.err
     assert late.out.splitlines()[0] == expected.out.splitlines()[0]
+    assert len((program.parent / "late").read_text()) >= 32  # steps
 
 
 def test_asynchronous_training_says_what_to_use_instead(launcher: Launcher) -> None:

@@ -48,3 +48,8 @@ def test_several_processes_give_the_bits_of_one(
 @pytest.mark.slow
 def test_every_strategy_gives_the_same_bits_on_four_processes(launcher: Launcher) -> None:
     compare(launcher, 4, 6, ())
+
+
+@pytest.mark.slow
+def test_data_model_and_pipeline_parallelism_work_together_on_eight(launcher: Launcher) -> None:
+    compare(launcher, 8, 6, ("data, model and pipeline",))

@@ -171,8 +171,7 @@ def test_the_costs_of_a_stage_are_the_sum_of_its_parts(micro_batches: int) -> No
     )
     model.close()
     for cost in (single, *parts):
-        assert min(cost.forward, cost.backward, cost.update) > 0
-        assert cost.adding >= 0  # a difference of two measured times
+        assert min(cost.forward, cost.backward, cost.update, cost.adding) > 0
     assert single.parameters == sum(part.parameters for part in parts)
     assert [part.activations for part in parts] == [4 * 32 * 4, 0]
     assert single.input > 0 and parts[1].input == 0

@@ -90,7 +90,8 @@ def _simulated(hooks: TrainHooks, devices: int, options: argparse.Namespace) -> 
     together = devices if options.here else 1
     rows = batch // work.parts
     measured = recipe, data, rows, stages, work.micro_batches, together
-    costs, machine = measure_step(*measured, groups=groups)
+    threads = None if links is None else links.threads
+    costs, machine = measure_step(*measured, groups=groups, threads=threads)
     # Devices of one process need not move what they pass to each other.
     apart = Interconnect(options.latency * 1e-6, options.bandwidth * 1e9)
     interconnect, extra = apart, 0.0

@@ -23,13 +23,15 @@ from playgrad.runtime.blas import limited_to
 Array = np.ndarray[Any, Any]
 _END, _ONE_WAY, _BOTH_WAYS = range(3)
 _TAG = 0
-_SMALLEST = 1 << 16
-_REPEATS = 3
-_ECHOES = 100
-BRIEFLY = 0.004, 1 << 22
-"""Seconds of each measurement when a run starts, and bytes of the largest message: those of most
-gradients."""
-THOROUGHLY = 0.05, 1 << 26
+_SMALLEST, _LARGEST = 1 << 16, 1 << 22
+"""Bytes of messages. The largest are those of most gradients: within a machine, larger ones move
+more slowly, since they do not fit in its caches, and new memory is mapped for each."""
+_FEWEST, _MOST = 3, 50
+"""Repetitions of a measurement, as many as there is time for; the least time counts."""
+_FEWEST_ECHOES, _MOST_ECHOES = 20, 100
+BRIEFLY = 0.004
+"""Seconds of each measurement when a run starts."""
+THOROUGHLY = 0.05
 """The same when a user asks for the links."""
 
 
@@ -38,12 +40,10 @@ class LinkMeter:
 
     Args:
         seconds: the time for each measurement.
-        largest: bytes of the largest message.
     """
 
-    def __init__(self, members: MpiMembers, seconds: float, largest: int) -> None:
+    def __init__(self, members: MpiMembers, seconds: float) -> None:
         self.seconds = seconds
-        self.largest = largest
         self._members = members
         self._comm = MPI.COMM_WORLD.Dup()
         self._payload = np.empty(0, np.uint8)
@@ -71,11 +71,12 @@ class LinkMeter:
         """
         members, size = self._members, self._members.size
         bandwidth = members.first_of(bandwidth)
-        nbytes = int(min(max(bandwidth * self.seconds, _SMALLEST), self.largest))
+        nbytes = int(min(max(bandwidth * self.seconds, _SMALLEST), _LARGEST))
+        repeats = round(min(max(bandwidth * self.seconds / (2 * nbytes), _FEWEST), _MOST))
         neighbours = (members.rank + 1) % size, (members.rank - 1) % size
-        small = self._slowest(lambda: self.exchange(neighbours, 1), 5 * _REPEATS)
-        large = self._slowest(lambda: self.exchange(neighbours, nbytes), _REPEATS)
-        agreement = self._slowest(members.agree, 5 * _REPEATS)
+        small = self._slowest(lambda: self.exchange(neighbours, 1), 5 * _FEWEST)
+        large = self._slowest(lambda: self.exchange(neighbours, nbytes), repeats)
+        agreement = self._slowest(members.agree, 5 * _FEWEST)
         return Together(small, 2 * nbytes / max(large - small, 1e-9), agreement)
 
     def rate(self) -> float:
@@ -149,11 +150,13 @@ class _Starter:
         self._round(_ONE_WAY, 0)  # opens the connection
         trips: list[float] = []
         end = time.perf_counter() + self._meter.seconds
-        while len(trips) < _REPEATS or (len(trips) < _ECHOES and time.perf_counter() < end):
+        while len(trips) < _FEWEST_ECHOES or (
+            len(trips) < _MOST_ECHOES and time.perf_counter() < end
+        ):
             trips.append(self._round(_ONE_WAY, 0))
-        trip = median(trips)
+        trip = min(trips)  # as the times of larger messages
         size, last, seconds = _SMALLEST, (0, trip), self._best(_ONE_WAY, _SMALLEST)
-        while seconds - trip < self._meter.seconds and size < self._meter.largest:
+        while seconds - trip < self._meter.seconds and size < _LARGEST:
             last, size = (size, seconds), 4 * size
             seconds = self._best(_ONE_WAY, size)
         # The difference leaves out what buffers on the way take in at once.
@@ -161,10 +164,14 @@ class _Starter:
         bandwidth = min(further, size / max(seconds - trip, 1e-9))
         both = 2 * size / max(self._best(_BOTH_WAYS, size) - trip, 1e-9)
         self._meter.send(np.array([_END, 0], np.int64), self._other)
-        return MeasuredLink(trip / 2, bandwidth, both)
+        return MeasuredLink(median(trips) / 2, bandwidth, both)
 
     def _best(self, kind: int, nbytes: int) -> float:
-        return min(self._round(kind, nbytes) for _ in range(_REPEATS))
+        times: list[float] = []
+        end = time.perf_counter() + self._meter.seconds
+        while len(times) < _FEWEST or (len(times) < _MOST and time.perf_counter() < end):
+            times.append(self._round(kind, nbytes))
+        return min(times)
 
     def _round(self, kind: int, nbytes: int) -> float:
         """Send ``nbytes``, and in one kind receive as many; return the seconds until the answer."""
@@ -208,7 +215,7 @@ def measured_link(members: MpiMembers) -> LinkModel:
     """
     if members.size == 1:
         return HOST
-    meter = LinkMeter(members, *BRIEFLY)
+    meter = LinkMeter(members, BRIEFLY)
     try:
         link = members.first_of(meter.pair(0, members.size - 1))
         assert link is not None
@@ -226,7 +233,7 @@ def all_links(members: MpiMembers, hosts: Sequence[HostSlots]) -> dict[str, Any]
     first = [sum(host.slots for host in hosts[:place]) for place in range(len(hosts))]
     rounds = [[(place, place) for place, host in enumerate(hosts) if host.slots > 1]]
     rounds += [pairs for pairs in pairings(len(hosts)) if pairs]
-    meter = LinkMeter(members, *THOROUGHLY)
+    meter = LinkMeter(members, THOROUGHLY)
     found: list[dict[str, Any]] = []
     try:
         for pairs in rounds:

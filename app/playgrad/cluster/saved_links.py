@@ -78,6 +78,11 @@ class SavedLinks:
         loss = max(0.0, 1.0 - self.together.rate / shares[-1]) / (self.members - 1)
         return tuple(share * (1.0 - loss * others) for others, share in enumerate(shares))
 
+    @property
+    def threads(self) -> int:
+        """The least share of a machine's cores that a member on it gets."""
+        return max(1, min(cores // slots for cores, slots in self.cores))
+
     def agreement(self, members: int) -> float:
         """Return the seconds in which ``members`` agree at the end of a step."""
         rounds = math.log2(members) / math.log2(self.members) if members > 1 else 0.0

@@ -10,6 +10,7 @@ import math
 import time
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Any, TypeVar
 
 from playgrad.graph.tensor import Node
@@ -37,17 +38,24 @@ class TimedRun:
 
 
 def run_in_turns(
-    measured: Sequence[MeasuredNode], repeats: int, traced: bool = True, budget: float = math.inf
+    measured: Sequence[MeasuredNode],
+    repeats: int,
+    traced: bool = True,
+    budget: float = math.inf,
+    least: float = 0.0,
 ) -> list[list[TimedRun]]:
     """Run each node ``repeats`` times, interleaved, and return the runs of each.
 
     Args:
         traced: False runs without a trace, which makes a GPU wait between the parts of a segment.
         budget: seconds after which three rounds suffice; after ten times as long, one does.
+        least: seconds in which there are more rounds: of short runs few are undisturbed.
     """
     runs: list[list[TimedRun]] = [[] for _ in measured]
     start = time.perf_counter()
-    for number in range(repeats):
+    for number in count():
+        if number >= repeats and time.perf_counter() - start >= least:
+            break
         for each, timed in zip(measured, runs, strict=True):
             trace = Trace()
             begin = time.perf_counter()
@@ -66,6 +74,20 @@ def seconds_by(events: Iterable[Event], key: Callable[[Event], K | None]) -> dic
         if label is not None:
             seconds[label] = seconds.get(label, 0.0) + event.end - event.start
     return seconds
+
+
+def least_sums(traces: Iterable[Trace], key: Callable[[Event], K | None]) -> dict[K, float]:
+    """Return, for each key, the sum of the least times of its events, by their names, in ``traces``
+    of the same work: no run needs to be undisturbed from beginning to end."""
+
+    def by_name(event: Event) -> tuple[K, str, str] | None:
+        label = key(event)
+        return None if label is None else (label, event.name, event.kind)
+
+    sums: dict[K, float] = {}
+    for (label, _, _), seconds in least_seconds(traces, by_name).items():
+        sums[label] = sums.get(label, 0.0) + seconds
+    return sums
 
 
 def least_seconds(traces: Iterable[Trace], key: Callable[[Event], K | None]) -> dict[K, float]:

@@ -13,7 +13,7 @@ from playgrad.parallel.distribution import Distribution
 from playgrad.parallel.partition import take_apart
 from playgrad.parallel.rewrite import rewrite
 from playgrad.parallel.schedules import gpipe, simulate
-from playgrad.runtime.measuring import MeasuredNode, least_seconds
+from playgrad.runtime.measuring import MeasuredNode, least_sums
 from playgrad.runtime.timeline import TRANSFERS
 from playgrad.runtime.trace import Event, Trace
 from playgrad.training.device_data import BatchStream, DeviceData
@@ -31,18 +31,16 @@ def measured_step(
     stages: Sequence[int],
     micro_batches: int,
     devices: Sequence[str],
-    apart: bool = True,
     groups: Sequence[Sequence[str]] = (),
 ) -> MeasuredNode:
     """Return a training step of a copy of the network, run once to warm up.
 
-    Each of ``devices`` runs all stages; a device that is named twice does the work of two.
+    Each of ``devices`` runs all stages. They exchange nothing.
 
     Args:
         stack: closes the copy's session.
         rows: samples of a micro-batch.
         stages: the stage of each item of the network's structure.
-        apart: devices exchange nothing; otherwise they all-reduce their gradients in a ring.
         groups: the devices of each stage, if layers name them. They take the place of each of
             ``devices``, and never compute at the same time.
     """
@@ -64,7 +62,7 @@ def measured_step(
         tuple(placed or (device,) * count for device in devices),
         schedule,
         collectives.get("ring"),
-        apart=apart and len(devices) > 1,
+        apart=len(devices) > 1,
         width=width,
     )
     distributed = rewrite(parts, batch, distribution, "measured")
@@ -81,7 +79,8 @@ def seconds_by_stage(
     micro_batches: int | None = None,
     groups: Sequence[Sequence[str]] = (),
 ) -> list[float]:
-    """Return the least seconds of the passes of each of ``count`` stages.
+    """Return the least seconds of the passes of each of ``count`` stages, the sum of the least time
+    of each pass.
 
     Args:
         direction: "forward" or "backward" for these passes only.
@@ -100,7 +99,7 @@ def seconds_by_stage(
             return None
         return stage_by_device.get(event.device, int(stage or 0))
 
-    least = least_seconds(traces, stage_of)
+    least = least_sums(traces, stage_of)
     return [least.get(stage, 0.0) for stage in range(count)]
 
 

@@ -19,20 +19,24 @@ from playgrad.networks.structure import outputs_of
 from playgrad.nn.layer_calls import LayerCall
 from playgrad.parallel.simulator import Machine
 from playgrad.parallel.step_jobs import StageCost
-from playgrad.runtime.blas import shared_among
-from playgrad.runtime.measuring import TimedRun, least_seconds, run_in_turns
+from playgrad.runtime.blas import limited_to, shared_among
+from playgrad.runtime.measuring import TimedRun, least_sums, run_in_turns
 from playgrad.runtime.timeline import TRANSFERS
 from playgrad.runtime.trace import Event, Trace
 from playgrad.training.device_data import DeviceData
 from playgrad.training.divided_layers import divided_layers
 from playgrad.training.layer_costs import size_of
 from playgrad.training.measured_steps import PASSES, measured_step, seconds_by_stage, task_of
+from playgrad.training.measured_sums import measured_sums
 from playgrad.training.recipe import Recipe
 from playgrad.training.strategies.base import device_kind, named_devices
 
 REPEATS = 7
-"""Measured runs of each step, interleaved, after one to warm up. Their least time is the cost of
-the work; their median shows how much longer it usually takes under other load on the machine."""
+"""The fewest measured runs of each step, interleaved, after one to warm up. The least times of its
+parts are the cost of the work; the median shows how much longer it usually takes under other load
+on the machine."""
+SECONDS = 0.3
+"""Seconds in which there are more runs."""
 _FEW, _MANY = 2, 4
 """The least and the most micro-batches measured. All but the first add to sums of gradients."""
 _INPUT = ("inputs", "segment")
@@ -47,6 +51,7 @@ def measure_step(
     micro_batches: int = 1,
     together: int = 1,
     groups: Sequence[Sequence[str]] = (),
+    threads: int | None = None,
 ) -> tuple[list[StageCost], Machine]:
     """Return the cost of each stage for one micro-batch, and the machine that the devices share.
 
@@ -60,6 +65,7 @@ def measure_step(
         together: how many devices compute at the same time on this machine; 1 if each has a machine
             to itself.
         groups: the devices of each stage, if layers name them; one after the other is measured.
+        threads: how many BLAS threads each device gets; None for its share of the cores here.
 
     Raises:
         GraphError: devices that layers name should compute at the same time.
@@ -74,18 +80,19 @@ def measure_step(
     kind = device_kind(recipe.network)
     with ExitStack() as stack:
         # A device measured alone also gets only its share of the cores.
-        stack.enter_context(shared_among(together))
+        share = shared_among(together) if threads is None else limited_to(threads)
+        stack.enter_context(share)
         work = stack, recipe, data, rows, stages, few
         steps = [
-            measured_step(*work, named_devices(count, kind), groups=groups)
+            measured_step(*work, named_devices(count, kind), groups)
             for count in range(1, min(together, os.cpu_count() or 1) + 1)
         ]
-        steps.append(measured_step(*work, named_devices(1, kind) * 2, False, groups))
-        rounds = run_in_turns(steps, REPEATS)
-    alone, *_, twice = traces = [[run.trace for run in runs] for runs in rounds]
+        first = groups[0][0] if groups else named_devices(1, kind)[0]
+        steps.append(measured_sums(stack, recipe, first))
+        rounds = run_in_turns(steps, REPEATS, least=SECONDS)
+    alone, *_, sums = traces = [[run.trace for run in runs] for runs in rounds]
     machine = machine_of(traces[:-1]) if together > 1 else _lone_machine(rounds[0])
-    # Where one device does the work of two, its updates also add up the gradients of both.
-    adding = max(0.0, _least(twice, ["update"]) / 2 - _least(alone, ["update"]))
+    adding = least_sums(sums, lambda event: event.kind not in TRANSFERS or None).get(True, 0.0)
     return _costs(recipe, alone, rows, stages, min(micro_batches, few), adding, groups), machine
 
 
@@ -127,12 +134,12 @@ def _span(events: Sequence[Event]) -> float:
 
 
 def _least(traces: Sequence[Trace], tasks: Sequence[str]) -> float:
-    """Return the least seconds of computing in ``tasks``."""
+    """Return the seconds of computing in ``tasks``, the sum of the least of each."""
 
     def counts(event: Event) -> bool | None:
         return (task_of(event) in tasks and event.kind not in TRANSFERS) or None
 
-    return least_seconds(traces, counts).get(True, 0.0)
+    return least_sums(traces, counts).get(True, 0.0)
 
 
 def _costs(

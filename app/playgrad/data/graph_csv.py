@@ -204,7 +204,8 @@ def _features(
             row = next((row for row, cell in enumerate(column.cells) if is_missing(cell)), None)
             if row is not None:
                 words = f"the cell of '{column.title}' is empty."
-                raise file.at_row("empty-cell", row, words, column=column.title)
+                hint = "Leave the column out, or fill the cell."
+                raise file.at_row("empty-cell", row, words, hint, column=column.title)
             categories = column.categories
             titles += [f"{column.title}={category}" for category in categories]
             parts.append(column.codes[:, None] == np.arange(len(categories)))
@@ -247,7 +248,9 @@ def _as_numbers(file: GraphTable, column: Column) -> Array:
             row = next((at for at, cell in enumerate(column.cells) if not _is_float(cell)), row)
         cell = column.cells[row]
         what = f"'{cell}' is not a number" if cell else "the cell is empty"
-        hint = "" if cell == "" else "Leave the column out, or write numbers or a few categories."
+        hint = "Leave the column out, or " + (
+            "write numbers or a few categories." if cell else "fill the cell."
+        )
         code = "not-number" if cell else "empty-cell"
         words = f"column '{column.title}': {what}."
         raise file.at_row(code, row, words, hint, column=column.title, cell=cell)

@@ -1,11 +1,12 @@
 """Measures W6 in the page: training steps of a graph network, beside TensorFlow.js by hand.
 
 The network, its data and its weights are those of `bench.graphs`. TensorFlow.js has no layers of
-graph networks; its step is written with ``gather`` and ``scatterND`` (bench/web/graphs.js), on each
-of its backends that has them. The peers take turns, and their first losses are compared.
+graph networks; its step is written by hand (bench/web/graphs.js): with ``sparse.sparseSegmentSum``,
+its only operation that adds up rows of neighbours without a copy of them, or with ``gather`` and
+``scatterND``. The peers take turns, and their first losses are compared.
 
 python -m bench.install
-python -m bench.graphs_in_page --repeats 3
+python -m bench.graphs_in_page
 """
 
 from __future__ import annotations
@@ -21,8 +22,9 @@ from bench.browser import Tab, opened_tab
 from bench.graphs import CLASSES, FIRST, HIDDEN, RATE, data
 from bench.paths import DATA
 
-STEPS, ROUNDS = 5, 3
-BACKENDS = ("cpu", "wasm", "webgl", "webgpu")
+STEPS, ROUNDS = 3, 4
+PEERS = ("wasm segment", "wasm scatter", "cpu segment", "cpu scatter", "webgpu segment")
+"""Backends of TensorFlow.js, each with the way to add up rows."""
 _PROGRAM = """
 import json, time
 import numpy as np
@@ -81,9 +83,10 @@ def of_playgrad(tab: Tab) -> dict[str, Any]:
     return ran if "error" in ran else dict(ran["results"][0])
 
 
-def of_tfjs(tab: Tab, backend: str) -> dict[str, Any]:
+def of_tfjs(tab: Tab, peer: str) -> dict[str, Any]:
     """Return the losses and times of TensorFlow.js, or the error of a backend without a kernel."""
-    query = f"backend={backend}&first={FIRST}&steps={STEPS}&rounds={ROUNDS}"
+    backend, _, sums = peer.partition(" ")
+    query = f"backend={backend}&sum={sums}&first={FIRST}&steps={STEPS}&rounds={ROUNDS}"
     with tab.page() as page:
         try:
             page.goto(f"{tab.peers}/web/graphs.html?{query}")
@@ -99,16 +102,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="bench.graphs_in_page")
     parser.add_argument("--repeats", type=int, default=2)
     parser.add_argument("--seconds", type=float, default=180)
-    parser.add_argument("--backend", action="append", help="of TensorFlow.js; default: all")
+    parser.add_argument("--peer", action="append", help=f"of {PEERS}; default: all")
     options = parser.parse_args()
     write_data()
-    backends = options.backend or BACKENDS
+    peers = PEERS if options.peer is None else options.peer
     runs: dict[str, list[dict[str, Any]]] = {}
     with opened_tab(options.seconds) as tab:
         for _ in range(options.repeats):
             runs.setdefault("playgrad cpu", []).append(of_playgrad(tab))
-            for backend in backends:
-                runs.setdefault(f"tfjs {backend}", []).append(of_tfjs(tab, backend))
+            for peer in peers:
+                runs.setdefault(f"tfjs {peer}", []).append(of_tfjs(tab, peer))
     print("| W6 gcn, in the page | a step, ms | loss after five steps |\n|---|---|---|")
     for name, outcomes in runs.items():
         print(row(name, outcomes))
@@ -119,7 +122,7 @@ def row(name: str, outcomes: list[dict[str, Any]]) -> str:
     for outcome in outcomes:
         if "error" in outcome:
             return f"| {name} | {outcome['error']:.90} | |"
-        if not outcome["backend"].startswith(name.split()[-1]):
+        if outcome["backend"] != name.split()[1]:
             return f"| {name} | runs on {outcome['backend']} | |"
     times = [each for outcome in outcomes for each in outcome["times"]]
     losses = outcomes[0]["losses"]

@@ -84,23 +84,16 @@ export function graphProgram(name, { classes, known, plain }) {
     "model = pg.Model(inputs, outputs)",
     "model.compile(",
     "    optimizer=pg.optim.Adam(learning_rate=0.01),",
-    ...(isClasses
-      ? [
-          "    loss=nn.SparseCategoricalCrossentropy(from_logits=True, ignore_class=-1),",
-          '    weighted_metrics=["accuracy"],',
-        ]
-      : ['    loss="mse",']),
+    isClasses
+      ? "    loss=nn.SparseCategoricalCrossentropy(from_logits=True, ignore_class=-1),"
+      : '    loss="mse",',
     ")",
-    "batch, targets = [x[None], edges[None]], y[None]  # of one graph".replace(
-      "y[None]",
-      isClasses ? "y[None]" : "y[None, :, None]",
-    ),
+    "batch = [x[None], edges[None]]  # of one graph",
     "model.fit(",
     "    batch,",
-    "    targets,",
+    isClasses ? "    y[None]," : "    y[None, :, None],",
     "    sample_weight=trains[None],",
     "    epochs=200,",
-    ...(splits ? ["    validation_data=(batch, targets, tests[None]),"] : []),
     "    verbose=0,",
     ")",
     "",

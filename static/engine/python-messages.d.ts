@@ -42,6 +42,7 @@ export type Question =
   | {kind: "export"} & ExportQuestion
   | {kind: "game_view"} & GameQuestion
   | {kind: "graph"}
+  | {kind: "graph_files"} & Omit<GraphFilesQuestion, "payload">
   | {kind: "histograms"}
   | {kind: "import"} & Omit<ImportQuestion, "payload">
   | {kind: "inspect_layers"} & LayersQuestion
@@ -76,6 +77,7 @@ export interface Answers {
   export: ExportedFile;
   game_view: GameView;
   graph: Graph;
+  graph_files: GraphFiles;
   histograms: HistogramView;
   import: Imported;
   inspect_layers: LayersView;
@@ -167,8 +169,20 @@ export type GameRules = {name: "TicTacToe" | "ConnectFour" | "Othello" | "Go", s
 /** `refused`: the first action that breaks the rules: the position is that before it; `search`: null once the game has ended, without a network, or after an action that was refused. */
 export type GameView = {game: Game, position: Position, refused: RefusedAction | null, search: Search | null, seconds: number};
 export type Graph = {name: string, nodes: GraphNode[], edges: GraphEdge[]};
+/** `nodes`: the number of the file that has the nodes, 0 or 1; `id`, `label`, `features`: its columns, `label` null for none; `source`, `target`: columns of the other file. */
+export type GraphChoice = {nodes: number, id: string, label: string | null, features: string[], source: string, target: string, directed: boolean};
 export type GraphEdge = {from: string, to: string, output: number, control: boolean};
+/** `problem`: why there is no graph. */
+export type GraphFiles = {sides: GraphSide[], choice: GraphChoice, graph: GraphFound | null, problem: GraphProblem | null};
+/** Two CSV files, one after the other: `names`; `first`: bytes of the first one; `choice`: what the tables mean, which is guessed otherwise. */
+export type GraphFilesQuestion = {names: [string, string], first: number, payload?: Uint8Array, choice?: GraphChoice};
+/** `edges`: rows of edges that differ; `known`: nodes whose class, or number, is known; `counts`: of the nodes of each class; `attributes`: features of edges; `plain`: all features of the nodes are 0 or 1; `content`: an NPZ file. */
+export type GraphFound = {nodes: number, edges: number, known: number, classes: string[], counts: number[], features: number, attributes: number, plain: boolean, content: Uint8Array};
 export type GraphNode = {name: string, op: string, scope: string, phase: NodePhase, device: string | null, shape: (number | null)[] | null, dtype: string | null, line: number | null, attrs: Record<string, string>};
+/** `code`: of the sentence in the page's language; `values`: the numbers and names in it. */
+export type GraphProblem = {message: string, code: string, values: Record<string, string | number>};
+/** A table: `usable`: for each column, whether it can be features of nodes. */
+export type GraphSide = {rows: number, columns: string[], usable: boolean[]};
 /** Of the finite values; `sampled`: not all of them are counted. */
 export type Histogram = {low: number, high: number, counts: number[], sampled: boolean};
 /** `counts`: uint32, least byte first, for each step and bin, from -range to range; `sizes`: mean magnitudes; `spreads`: standard deviations; `strays`: how many values are NaN or infinite. */
@@ -244,8 +258,8 @@ export type NoTask = {shows: "none" | "unknown", version: number, seconds: numbe
 /** `fold`: the program has none; `read`: none has read samples. */
 export type NoTrees = {shows: "none", reason: "fold" | "read", seconds: number};
 export type NodeCommand = {family: string, workgroups: number[], nodes: string[], wgsl: string, length: number};
-/** The nodes that are drawn, and lines between them: pairs of their places in ``numbers``. `numbers`: int32; `pairs` (lines, 2): int32; `labels`: int32, −1 for a class that is not known, which the loss leaves out; `trains`: 1 for nodes that count in the loss; `total`, `total_lines`: of the whole graph; `messages`: those that training does not change. */
-export type NodeData = {numbers: Uint8Array, pairs: Uint8Array, labels: Uint8Array, trains: Uint8Array, classes: number, total: number, total_lines: number, messages: EdgeMessages[]};
+/** The nodes that are drawn, and lines between them: pairs of their places in ``numbers``. `numbers`: int32; `pairs` (lines, 2): int32; `labels`: int32, −1 for a class that is not known, which the loss leaves out; `trains`: 1 for nodes that count in the loss; `total`, `total_lines`: of the whole graph; `class_names`, `names` of the nodes: [] if they are not known; `messages`: those that training does not change. */
+export type NodeData = {numbers: Uint8Array, pairs: Uint8Array, labels: Uint8Array, trains: Uint8Array, classes: number, total: number, total_lines: number, class_names: string[], names: string[], messages: EdgeMessages[]};
 export type NodeKernel = {device: string, within: string | null, fused: string[], commands: NodeCommand[], total: number};
 export type NodeKernelView = {kernel: NodeKernel | null, problem: Unavailable | null};
 /** `matches`: the first ones, with the number that the query compares; `skipped`: nodes whose values cannot be computed. */

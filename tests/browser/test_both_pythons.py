@@ -52,6 +52,9 @@ _DRIVE = """async ({ runs, training, questions }) => {
   for (const question of questions) files.push((await ask(question)).bytes);
   await ask({ kind: "import", name: "weights.npz" }, files.at(-1));
   await ask({ kind: "model_file", name: "net.onnx" }, files[0]);
+  const names = ["nodes.csv", "edges.csv"];
+  const tables = new TextEncoder().encode("id,class\\na,p\\nb,q\\nsource,target\\na,b\\n");
+  await ask({ kind: "graph_files", names, first: 17 }, tables);
   const { bytes } = events("checkpoint").at(-1);
   const idle = next(({ kind, state }) => kind === "status" && state === "idle");
   post({ kind: "reset" });

@@ -60,7 +60,7 @@ def test_a_visitor_walks_from_node_to_node(desk: Playground) -> None:
     expect(one.locator("li")).to_have_count(8)  # itself, six neighbours, how many more
     expect(one).to_contain_text("It takes from 16 neighbours")
     expect(spoken).to_have_text(
-        re.compile(r"^Node 0, trains\. predicted class 0, \d+%: right\. .*itself: 0\.\d+")
+        re.compile(r"^Node 0, trains\. predicted instructor, \d+%: right\. .*itself: 0\.\d+")
     )
     desk.page.keyboard.press("End")
     expect(one).to_contain_text("Node 33, trains")
@@ -84,7 +84,7 @@ def test_lines_and_colours_are_a_choice(desk: Playground) -> None:
     expect(desk.page.locator(".nodes-legend")).to_contain_text(re.compile(r"right \d+wrong \d+"))
     by_errors = board.evaluate(_PIXELS)
     desk.at("nodes-colour-true").click()
-    expect(desk.page.locator(".nodes-legend")).to_have_text("class 0 17class 1 17trains")
+    expect(desk.page.locator(".nodes-legend")).to_have_text("instructor 17officer 17trains")
     assert len({with_messages, alike, by_errors}) == 3
     desk.at("nodes-colour-predicted").click()
     desk.wait(lambda: board.evaluate(_PIXELS) == alike)

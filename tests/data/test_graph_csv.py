@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import playgrad as pg
-from playgrad.data import graph_csv
+from playgrad.data import graph_csv, graph_table
 from playgrad.errors import ReadError
 
 NODES = b"""id,words,kind,label
@@ -106,6 +106,10 @@ PROBLEMS = {
         {"nodes": b"id,n\na,1\n,2\n"},
         "nodes.csv, line 3: the node has no name.",
     ),
+    "a long name": (
+        {"nodes": b"id,n\na,1\n" + b"b" * 201 + b",2\n"},
+        "nodes.csv, line 3: the name of the node has more than 200 characters.",
+    ),
     "an unknown node": (
         {"edges": EDGES + b"a,e\n"},
         "edges.csv, line 5: node 'e' is not in nodes.csv.",
@@ -162,8 +166,11 @@ def test_sizes_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(graph_csv, "MOST_FEATURES", 2)
     with pytest.raises(ReadError, match="3 nodes are too many to be features"):
         read(b"node\n0\n1\n2\n", b"from,to\n0,2\n")
+    with pytest.raises(ReadError, match="there are 3 features of 4 rows"):
+        read()
+    monkeypatch.setattr(graph_table, "MOST_COLUMNS", 2)
     with pytest.raises(ReadError, match="there are 4 columns, more than 2"):
         read()
-    monkeypatch.setattr(graph_csv, "MOST_BYTES", 20)
+    monkeypatch.setattr(graph_table, "MOST_BYTES", 20)
     with pytest.raises(ReadError, match=r"nodes.csv has more than"):
         read()

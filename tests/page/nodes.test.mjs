@@ -127,6 +127,8 @@ function path() {
     classes: 2,
     total: 3,
     total_lines: 2,
+    class_names: [],
+    names: [],
     messages: [],
   };
   const messages = {

@@ -145,7 +145,7 @@ test("files of other types are refused with advice", async () => {
   await refused(["a.xlsx"], /Save it as CSV/);
   await refused(["a.png"], /a single image/);
   await refused(["a.exe"], /of a kind that this page does not read/);
-  await refused(["a.csv", "b.csv"], /2 files were chosen/);
+  await refused(["a.csv", "b.csv", "c.csv"], /3 files were chosen/);
   await refused(["d/1.png", "d/2.png"], /only one class/);
   await refused(["a.zip"], /not a ZIP archive/);
   await assert.rejects(takeIn([file("a.csv")]), /a\.csv is empty/);

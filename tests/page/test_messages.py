@@ -41,7 +41,11 @@ EXAMPLES: dict[str, Any] = {
 }  # fmt: skip
 NO_WORKSPACE: Any = None
 """For requests that are refused before anything is asked."""
-BAD, IMPORT, MODEL_FILE, RESTORE = range(100, 104)
+GRAPH = {
+    "kind": "graph_files", "names": ["nodes.csv", "edges.csv"], "first": 17,
+    "payload": b"id,class\na,p\nb,q\nsource,target\na,b\n",
+}  # fmt: skip
+BAD, IMPORT, MODEL_FILE, RESTORE, GRAPH_FILES = range(100, 105)
 """Questions that come with a file."""
 
 
@@ -125,6 +129,7 @@ def _drive(page: Page) -> None:
     onnx, *_, weights = (content[number] for number in sorted(content))
     page.send({"kind": "import", "name": "weights.npz", "payload": weights, "id": IMPORT})
     page.send({"kind": "model_file", "name": "net.onnx", "payload": onnx, "id": MODEL_FILE})
+    page.send(GRAPH | {"id": GRAPH_FILES})
     checkpoint = [event for event in page.events if event["kind"] == "checkpoint"][-1]["bytes"]
     page.send({"kind": "reset"}, {"kind": "restore", "payload": checkpoint, "id": RESTORE})
     resumed = options | {"resume": True}
@@ -190,7 +195,7 @@ def test_python_reads_the_fields_of_each_request_and_no_others(page: Page) -> No
 def test_python_answers_each_question(page: Page) -> None:
     replies = {event["id"]: event for event in page.events if event["kind"] == "reply"}
     kinds = dict(enumerate(question["kind"] for question in QUESTIONS))
-    kinds |= {IMPORT: "import", MODEL_FILE: "model_file", RESTORE: "restore"}
+    kinds |= {IMPORT: "import", MODEL_FILE: "model_file", RESTORE: "restore", GRAPH_FILES: "graph_files"}
     assert ASKED.keys() == set(kinds.values())
     for number, kind in kinds.items():
         assert replies[number]["ok"], replies[number]

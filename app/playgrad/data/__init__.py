@@ -19,13 +19,15 @@ from playgrad.data.edges import (
 )
 from playgrad.data.fashion_mnist import fashion_mnist
 from playgrad.data.graph_batches import GraphBatch, GraphData, batch_graphs, graph_dataset
-from playgrad.data.graph_csv import NamedGraph, graph_from_csv
+from playgrad.data.graph_csv import graph_from_csv
+from playgrad.data.graph_file import load_graph
 from playgrad.data.idx import parse_idx
 from playgrad.data.image_directory import image_dataset_from_directory
 from playgrad.data.input_description import InputDescription
 from playgrad.data.karate_club import karate_club
 from playgrad.data.made_up import citation_graph, film_ratings, rhyme, used_cars
 from playgrad.data.mnist import mnist
+from playgrad.data.named_graph import NamedGraph
 from playgrad.data.neighbor_sampler import NeighborSampler, infer_layers
 from playgrad.data.pipeline.base import AUTOTUNE, INFINITE, UNKNOWN
 from playgrad.data.png import decode_png

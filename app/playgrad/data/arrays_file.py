@@ -29,7 +29,11 @@ def load_arrays(content: bytes | memoryview, name: str) -> tuple[Pair, Pair]:
     Raises:
         ReadError: it is damaged, holds Python objects or text, or lacks arrays.
     """
-    arrays = _read(content, name)
+    arrays = read_arrays(content, name)
+    if "edge_index" in arrays:
+        raise ReadError(
+            f"{name} holds a graph.", hint="Load it with pg.data.load_graph.", file=name
+        )
     if all(part in arrays for part in PARTS):
         x_train, y_train, x_test, y_test = (_numbers(arrays[part], part, name) for part in PARTS)
     elif "x" in arrays and "y" in arrays:
@@ -68,7 +72,7 @@ def _facts(arrays: Mapping[str, Array], shape: tuple[int, ...]) -> TableFacts | 
 
 def load_class_names(content: bytes | memoryview, name: str) -> list[str]:
     """Return the names of the classes in an NPZ file; [] if it has none."""
-    names = _read(content, name).get("class_names")
+    names = read_arrays(content, name).get("class_names")
     return [] if names is None else [str(each) for each in names.reshape(-1)]
 
 
@@ -97,7 +101,12 @@ def targets(y: Array) -> Array:
     return y.astype(np.int32 if fits else np.float32)
 
 
-def _read(content: bytes | memoryview, name: str) -> dict[str, Array]:
+def read_arrays(content: bytes | memoryview, name: str) -> dict[str, Array]:
+    """Return the arrays in the content of an NPZ file, by their names.
+
+    Raises:
+        ReadError: it is damaged, too large, or holds Python objects.
+    """
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as members:
             size = sum(member.file_size for member in members.infolist())

@@ -22,7 +22,7 @@ _MEMBERS = 34
 _OF_THE_OFFICER = (9, 14, 15, 18, 20, *range(22, _MEMBERS))
 
 
-@data_set(DataSetRecord(place=13))
+@data_set(DataSetRecord(place=13, class_names=("instructor", "officer")))
 def karate_club() -> tuple[Array, Array]:
     """Return the friendships in a karate club that split in two (Zachary 1977).
 

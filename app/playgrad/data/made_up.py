@@ -68,7 +68,7 @@ def film_ratings(people: int = 600, films: int = 50, seed: int = 0) -> Array:
     return np.where(random.random(stars.shape) < 0.5, stars, 0).astype(np.int32)
 
 
-@data_set(DataSetRecord(place=11))
+@data_set(DataSetRecord(place=11, class_names=tuple(f"topic {topic}" for topic in range(3))))
 def citation_graph(papers: int = 300, seed: int = 0) -> tuple[Array, Array, Array]:
     """Return papers of three topics, with their words and citations.
 

@@ -43,7 +43,7 @@ def load(name: str, **options: Any) -> Any:
     function = functions().get(name)
     known = () if function is None else inspect.signature(function).parameters
     if function is None:
-        content, file = _user_file(name)
+        content, file = user_file(name)
     for option in options:
         if option not in known:
             raise DataError(
@@ -59,7 +59,7 @@ def class_names(name: str) -> list[str]:
     """Return the names of the classes of a data set: label 0 is the first of them.
 
     Args:
-        name: the name of a data set of yours, or of images of the library.
+        name: the name of a data set of yours, or of one of the library whose classes have names.
 
     Returns:
         [] if its targets are numbers.
@@ -70,7 +70,7 @@ def class_names(name: str) -> list[str]:
     record = records().get(name)
     if record is not None and record.class_names:
         return list(record.class_names)
-    content, file = _user_file(name)
+    content, file = user_file(name)
     return (table_class_names if _is_table(file) else load_class_names)(content, file)
 
 
@@ -78,8 +78,12 @@ def _is_table(file: str) -> bool:
     return file.lower().endswith(ENDINGS)
 
 
-def _user_file(name: str) -> tuple[bytes | memoryview, str]:
-    """Return the content of the file of a data set of the user, and the name of the file."""
+def user_file(name: str) -> tuple[bytes | memoryview, str]:
+    """Return the content of the file of a data set of the user, and the name of the file.
+
+    Raises:
+        DataError: there is no such data set, or it cannot be read.
+    """
     source = user_data()
     files = source.names()
     if name not in files:

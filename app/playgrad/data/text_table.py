@@ -87,11 +87,12 @@ def read_table(content: bytes, name: str, least_columns: int = 2) -> TextTable:
     """
     text, is_unicode = decode_text(content)
     if _NO_TEXT in text:
-        raise ReadError(f"{name} is not a table of text. Save it as CSV first.", file=name)
+        words = f"{name} is not a table of text. Save it as CSV first."
+        raise ReadError(words, file=name, code="table-not-text", values={"file": name})
     delimiter = _delimiter(text)
     numbered = list(_rows(text, delimiter, name))
     if not numbered:
-        raise ReadError(f"{name} is empty.", file=name)
+        raise ReadError(f"{name} is empty.", file=name, code="table-empty", values={"file": name})
     width = _common_width([row for _, row in numbered])
     if width < least_columns:
         raise ReadError(f"{name} has a single column; a label and a feature are needed.", file=name)
@@ -100,7 +101,8 @@ def read_table(content: bytes, name: str, least_columns: int = 2) -> TextTable:
     titles = [cell.strip(SPACES) if has_header else "" for cell in whole[0][1]]
     whole = whole[has_header:]
     if not whole:
-        raise ReadError(f"{name} has a header but no rows.", file=name)
+        words = f"{name} has a header but no rows."
+        raise ReadError(words, file=name, code="table-no-rows", values={"file": name})
     return TextTable(
         _unique(titles),
         [row for _, row in whole],
@@ -128,6 +130,8 @@ def _rows(text: str, delimiter: str, name: str) -> Iterator[tuple[int, list[str]
                     f"{name}, line {line}: a quotation mark is never closed.",
                     file=name,
                     record=line,
+                    code="table-open-quote",
+                    values={"file": name, "line": line},
                 )
             if any(cell.strip(SPACES) for cell in row):
                 yield line, row
@@ -139,6 +143,8 @@ def _rows(text: str, delimiter: str, name: str) -> Iterator[tuple[int, list[str]
             hint="Is a quotation mark left open?",
             file=name,
             record=line,
+            code="table-long-cell",
+            values={"file": name, "line": line, "most": limit},
         ) from None
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from playgrad.data.csr_graph import CSRGraph
 from playgrad.data.graph_excerpt import GraphExcerpt
+from playgrad.data.named_graph import names_of
 from playgrad.inspection.edge_messages import (
     EdgeWeights,
     attention_of,
@@ -36,6 +37,10 @@ UNKNOWN = -1
 """In place of a class that is not known."""
 MOST_LAYERS = 4
 """The most layers whose messages are shown."""
+LONGEST_NAME = 100
+"""The most characters of a name."""
+MOST_NAMED = 1000
+"""The most classes with names."""
 
 
 class EdgeMessages(TypedDict):
@@ -52,7 +57,8 @@ class NodeData(TypedDict):
 
     `numbers`: int32; `pairs` (lines, 2): int32; `labels`: int32, −1 for a class that is not known,
     which the loss leaves out; `trains`: 1 for nodes that count in the loss; `total`, `total_lines`:
-    of the whole graph; `messages`: those that training does not change.
+    of the whole graph; `class_names`, `names` of the nodes: [] if they are not known; `messages`:
+    those that training does not change.
     """
 
     numbers: bytes
@@ -62,6 +68,8 @@ class NodeData(TypedDict):
     classes: int
     total: int
     total_lines: int
+    class_names: list[str]
+    names: list[str]
     messages: list[EdgeMessages]
 
 
@@ -172,9 +180,27 @@ def node_view(model: LiveModel, excerpt: GraphExcerpt, needs_data: bool) -> Node
             "classes": max(2, shape[2]),
             "total": drawn.total,
             "total_lines": drawn.total_lines,
+            **_names(excerpt.xs[at], drawn, nodes),
             "messages": [drawn.along(each) for each in fixed],
         }
     return view
+
+
+class _Names(TypedDict):
+    class_names: list[str]
+    names: list[str]
+
+
+def _names(edges: Array, drawn: DrawnNodes, nodes: int) -> _Names:
+    """Return the names of the classes and of the nodes that are drawn, as far as they are known."""
+    known = names_of(edges)
+    if known is None:
+        return {"class_names": [], "names": []}
+    has_all = len(known.nodes) == nodes
+    return {
+        "class_names": [name[:LONGEST_NAME] for name in known.classes[:MOST_NAMED]],
+        "names": [known.nodes[at][:LONGEST_NAME] for at in drawn.numbers] if has_all else [],
+    }
 
 
 def _trains(excerpt: GraphExcerpt) -> Array:

@@ -51,7 +51,13 @@ const INTERRUPT_MS = 250;
 const ANSWER_MS = 20_000;
 
 /** Questions that may take longer: a large file, and parts of the work on a large network. @type {ReadonlySet<string>} */
-const UNHURRIED = new Set(["model_file", "shrink_next", "shrink_report", "shrink_export"]);
+const UNHURRIED = new Set([
+  "model_file",
+  "graph_files",
+  "shrink_next",
+  "shrink_report",
+  "shrink_export",
+]);
 
 /** How long a run that shows no progress may keep the spare worker from being started. */
 const SPARE_MS = 10_000;

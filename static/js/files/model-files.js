@@ -73,8 +73,12 @@ export async function modelFile(name, bytes, length) {
   return await client.ask({ kind: "model_file", name, sequence_length: length }, bytes);
 }
 
-/** Wait until Python takes requests. @returns {Promise<void>} */
-function engineUp() {
+/**
+ * Wait until Python takes requests.
+ * @returns {Promise<void>}
+ * @throws {EngineFailure} it has not started
+ */
+export function engineUp() {
   return new Promise((resolve, reject) => {
     const dispose = effect(() => {
       const state = store.engine.value;

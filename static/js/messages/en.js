@@ -1127,8 +1127,7 @@ export const en = {
       `It takes from ${neighbours === 1 ? "1 neighbour" : `${neighbours} neighbours`}:`,
     neighbours: (/** @type {number} */ neighbours) =>
       neighbours === 1 ? "1 neighbour:" : `${neighbours} neighbours:`,
-    from: (/** @type {number} */ number, /** @type {string} */ predicted) =>
-      `${number}, ${predicted}`,
+    from: (/** @type {string} */ node, /** @type {string} */ predicted) => `${node}, ${predicted}`,
     fromItself: "itself",
     more: (/** @type {number} */ others) => `and ${others} more`,
   },
@@ -3150,6 +3149,8 @@ export const en = {
       folderOf: "Folder",
       tables: "Tables",
       tablesAre: ": CSV with any delimiter, with or without a header; up to 32 MiB.",
+      graphs: "Graphs",
+      graphsAre: ": two CSV files with headers, of nodes and of edges, chosen together.",
       images: "Images",
       imagesAre: ": a folder or a ZIP archive with a folder for each class; up to 1 GiB.",
       arrays: "Arrays",
@@ -3256,6 +3257,60 @@ export const en = {
       `The file takes sequences of any length; this program loads it for ${plural(steps, "step")}. If it is saved again, the length stays.`,
     begun: (/** @type {string} */ name) =>
       `A new program loads “${name}”. Press Run. The menu of examples has the one before.`,
+  },
+  /** Graphs in two tables. */
+  dataGraphs: {
+    label: (/** @type {string} */ one, /** @type {string} */ other) => `Graph: ${one}, ${other}`,
+    waiting: "The tables are read as soon as Python has started…",
+    reading: "Reading the tables…",
+    nodes: "Nodes",
+    edges: "Edges",
+    file: (/** @type {string} */ rows) => `File, ${rows} rows`,
+    id: "Names of nodes",
+    target: "Class, or number to predict",
+    noLabel: "none",
+    features: "Features",
+    plain:
+      "Without features, each node is its own feature: the network learns from the edges alone.",
+    leftOut: (/** @type {string[]} */ titles, /** @type {boolean} */ areMore) =>
+      `Left out as free text: ${titles.join(", ")}${areMore ? ", …" : ""}.`,
+    source: "From",
+    ends: "To",
+    directed: "Edges lead in one direction only",
+    directedIs: "Otherwise, each edge also leads back",
+    size: (
+      /** @type {number} */ nodes,
+      /** @type {number} */ edges,
+      /** @type {number} */ features,
+    ) => `${plural(nodes, "node")}, ${plural(edges, "edge")}, ${plural(features, "feature")} each.`,
+    known: (
+      /** @type {number} */ known,
+      /** @type {number} */ nodes,
+      /** @type {number} */ classes,
+    ) =>
+      known === nodes
+        ? `All nodes have one of ${classes} classes.`
+        : `${count(known)} of the nodes have one of ${classes} classes; the others are predicted.`,
+    numbers: (/** @type {number} */ known, /** @type {number} */ nodes) =>
+      known === nodes
+        ? "All nodes have a number to predict."
+        : `${count(known)} of the nodes have a number to predict; the others are predicted.`,
+    byClass: "Nodes by class",
+    saved: (/** @type {string} */ name) =>
+      `Saved. Beside a program, or in the folder PLAYGRAD_DATA, pg.data.load_graph("${name}") finds it on your computer.`,
+    loads: (/** @type {string} */ name) =>
+      `The program loads the graph “${name}”. Adapt the inputs to it, then press Run.`,
+    locked: (/** @type {string} */ call) =>
+      `The program cannot be changed now. Write: graph = ${call}`,
+    seemsEdges: "This looks like the edges of a graph.",
+    half: "Is this half of a graph, its nodes or its edges?",
+    addNodes: "Add the file of its nodes",
+    addOther: "Add the other file",
+    /** What is wrong with a file: Python says it in English. */
+    problem:
+      /** @type {(message: string, code: string, values: Record<string, string | number>) => string} */ (
+        (message) => message
+      ),
   },
   dataForms: {
     normalize: "Bring features to mean 0 and deviation 1",
@@ -3386,10 +3441,10 @@ export const en = {
   },
   dataFiles: {
     kinds:
-      "Bring a CSV file, an .npz or .npy file of NumPy, images in a folder or a ZIP archive, one folder per class, or a model as .onnx or .keras.",
+      "Bring a CSV file, an .npz or .npy file of NumPy, two CSV files of nodes and edges, images in a folder or a ZIP archive, one folder per class, or a model as .onnx or .keras.",
     none: (/** @type {string} */ kinds) => `There are no files here. ${kinds}`,
     severalOthers: (/** @type {number} */ number, /** @type {string} */ kinds) =>
-      `${number} files were chosen, none of them an image. ${kinds} A table is one file.`,
+      `${number} files were chosen, none of them an image. ${kinds} A table is one file, and a graph is two.`,
     empty: (/** @type {string} */ name) => `${name} is empty.`,
     oneImage: (/** @type {string} */ name, /** @type {string} */ kinds) =>
       `${name} is a single image. ${kinds}`,
@@ -3402,7 +3457,7 @@ export const en = {
     /** Several files of arrays, in place of the name of one. */
     theArrays: "the arrays",
     severalTables: (/** @type {string} */ name, /** @type {number} */ number) =>
-      `${name} holds ${number} tables. Unpack it, and bring one of them.`,
+      `${name} holds ${number} tables. Unpack it, and bring one of them, or two as a graph.`,
     nothingIn: (/** @type {string} */ name, /** @type {string} */ kinds) =>
       `${name} holds no images and no table. ${kinds}`,
     size: (/** @type {number} */ mebi, /** @type {number} */ bytes) =>

@@ -82,3 +82,48 @@ export const ERRORS = {
   NotImplementedError: "尚未实现",
   RuntimeError: "运行时错误",
 };
+
+/**
+ * Why two tables are no graph, by the code of the error.
+ * @type {Record<string, (values: Record<string, string | number>) => string>}
+ */
+export const GRAPH_FILES = {
+  "table-not-text": ({ file }) => `${file} 不是文本表格。请先把它存为 CSV。`,
+  "table-empty": ({ file }) => `${file} 是空的。`,
+  "table-no-rows": ({ file }) => `${file} 只有表头，没有数据行。`,
+  "table-open-quote": ({ file, line }) => `${file} 第 ${line} 行：有一个引号没有闭合。`,
+  "table-long-cell": ({ file, line, most }) =>
+    `${file} 第 ${line} 行：有一个单元格超过 ${most} 个字符。是否有引号没有闭合？`,
+  "graph-large-file": ({ file, most }) => `${file} 超过 ${most} MiB。请使用较小的图。`,
+  "graph-no-header": ({ file, line }) => `${file} 第 ${line} 行：没有表头。请在这一行写上列名。`,
+  "graph-ragged": ({ file, line, width }) =>
+    `${file} 第 ${line} 行：这一行不像其他行那样有 ${width} 个单元格。`,
+  "graph-many-columns": ({ file, columns, most }) => `${file}：有 ${columns} 列，最多 ${most} 列。`,
+  "graph-no-column": ({ file, column }) => `${file}：没有名为“${column}”的列。`,
+  "graph-unnamed": ({ file, line }) => `${file} 第 ${line} 行：节点没有名称。`,
+  "graph-long-name": ({ file, line, most }) =>
+    `${file} 第 ${line} 行：节点名称超过 ${most} 个字符。`,
+  "graph-twice": ({ file, line, name, first }) =>
+    `${file} 第 ${line} 行：节点“${name}”在第 ${first} 行已经出现过。`,
+  "graph-label-is-name": ({ file, column }) => `${file}：“${column}”列是节点名称，不能同时是类别。`,
+  "graph-no-labels": ({ file, column }) => `${file}：“${column}”列是空的。`,
+  "graph-no-class": ({ file }) =>
+    `${file}：没有说明节点类别的列。请选择一列，或添加一列，写上部分节点的类别。`,
+  "graph-one-class": ({ file, column, only }) =>
+    `${file}：“${column}”列只有一个类别“${only}”，没有可区分的内容。`,
+  "graph-many-classes": ({ file, column, classes, most }) =>
+    `${file}：“${column}”列有 ${classes} 个类别，最多 ${most} 个。`,
+  "graph-not-number": ({ file, line, column, cell }) =>
+    `${file} 第 ${line} 行：“${column}”列的“${cell}”不是数。请不使用这一列，或写成数或少数几个类别。`,
+  "graph-large-number": ({ file, line, column, cell }) =>
+    `${file} 第 ${line} 行：“${column}”列的“${cell}”对 float32 来说太大。`,
+  "graph-empty-cell": ({ file, line, column }) =>
+    `${file} 第 ${line} 行：“${column}”列的单元格是空的。请填上它，或不使用这一列。`,
+  "graph-many-nodes": ({ file, nodes, most }) =>
+    `${file}：没有特征列，而 ${nodes} 个节点太多，不能各作一个特征。请添加特征列，或最多使用 ${most} 个节点。`,
+  "graph-many-features": ({ file, features, rows }) =>
+    `${file}：${rows} 行、每行 ${features} 个特征太多了。`,
+  "graph-same-ends": ({ file, column }) => `${file}：起点和终点都是“${column}”列。`,
+  "graph-unknown-node": ({ file, line, name, nodes }) =>
+    `${file} 第 ${line} 行：${nodes} 中没有节点“${name}”。`,
+};

@@ -2,7 +2,7 @@
 
 import { translated } from "../gallery/program-translation.js";
 import { count } from "../words/thousands.js";
-import { ARRIVALS, ENGINE, ERRORS, GAME_RULES } from "./zh-hans-engine.js";
+import { ARRIVALS, ENGINE, ERRORS, GAME_RULES, GRAPH_FILES } from "./zh-hans-engine.js";
 import { EXAMPLES, TEXTS } from "./zh-hans-examples.js";
 import { BRIDGE, LAB, titled } from "./zh-hans-library.js";
 
@@ -862,7 +862,7 @@ export const zhHans = {
       `${isRight ? "" : `${truth}，`}预测为${predicted}${chance && `，${chance}`}${isRight === null ? "" : isRight ? "：正确" : "：错误"}`,
     messages: (neighbours) => `它从 ${neighbours} 个邻居取得：`,
     neighbours: (neighbours) => `${neighbours} 个邻居：`,
-    from: (number, predicted) => `${number}，${predicted}`,
+    from: (node, predicted) => `${node}，${predicted}`,
     fromItself: "自身",
     more: (others) => `还有 ${others} 个`,
   },
@@ -2532,6 +2532,8 @@ export const zhHans = {
       folderOf: "文件夹",
       tables: "表格",
       tablesAre: "：CSV，分隔符不限，有无表头均可；最大 32 MiB。",
+      graphs: "图",
+      graphsAre: "：两个有表头的 CSV 文件（节点和边），一起选择。",
       images: "图像",
       imagesAre: "：文件夹或 ZIP 压缩包，每个类别一个文件夹；最大 1 GiB。",
       arrays: "数组",
@@ -2617,6 +2619,45 @@ export const zhHans = {
     fixed: (steps) =>
       `文件中的模型可以接受任意长度的序列；程序按 ${count(steps)} 步加载它。再次保存后，长度就固定了。`,
     begun: (name) => `新程序加载“${name}”。请按“运行”。之前的程序在示例菜单中。`,
+  },
+  dataGraphs: {
+    label: (one, other) => `图：${one}、${other}`,
+    waiting: "Python 启动后就会读取表格…",
+    reading: "正在读取表格…",
+    nodes: "节点",
+    edges: "边",
+    file: (rows) => `文件，${rows} 行`,
+    id: "节点名称",
+    target: "类别，或要预测的数",
+    noLabel: "无",
+    features: "特征",
+    plain: "没有特征时，每个节点以自身为特征：网络只从边学习。",
+    leftOut: (titles, areMore) =>
+      `作为自由文本未使用：${titles.join("、")}${areMore ? "……" : ""}。`,
+    source: "起点",
+    ends: "终点",
+    directed: "边只有一个方向",
+    directedIs: "否则每条边也反向连接",
+    size: (nodes, edges, features) =>
+      `${count(nodes)} 个节点，${count(edges)} 条边，每个节点 ${count(features)} 个特征。`,
+    known: (known, nodes, classes) =>
+      known === nodes
+        ? `所有节点都有类别，共 ${classes} 类。`
+        : `${count(known)} 个节点有类别，共 ${classes} 类；其余节点由网络预测。`,
+    numbers: (known, nodes) =>
+      known === nodes
+        ? "所有节点都有要预测的数。"
+        : `${count(known)} 个节点有要预测的数；其余节点由网络预测。`,
+    byClass: "各类别的节点",
+    saved: (name) =>
+      `已保存。放在程序旁边或 PLAYGRAD_DATA 文件夹中，就可以在你的电脑上用 pg.data.load_graph("${name}") 加载。`,
+    loads: (name) => `程序现在加载图“${name}”。请让输入与它相符，然后按“运行”。`,
+    locked: (call) => `现在无法修改程序。请自己写：graph = ${call}`,
+    seemsEdges: "这看起来是一个图的边。",
+    half: "这是图的一半（节点或边）吗？",
+    addNodes: "添加节点的文件",
+    addOther: "添加另一个文件",
+    problem: (message, code, values) => GRAPH_FILES[code]?.(values) ?? message,
   },
   dataForms: {
     normalize: "把特征调整为均值 0、标准差 1",
@@ -2710,10 +2751,10 @@ export const zhHans = {
   },
   dataFiles: {
     kinds:
-      "请提供 CSV 文件、NumPy 的 .npz 或 .npy 文件，文件夹或 ZIP 压缩包中的图像（每个类别一个文件夹），或 .onnx、.keras 格式的模型。",
+      "请提供 CSV 文件、NumPy 的 .npz 或 .npy 文件、两个 CSV 文件（图的节点和边），文件夹或 ZIP 压缩包中的图像（每个类别一个文件夹），或 .onnx、.keras 格式的模型。",
     none: (kinds) => `这里没有文件。${kinds}`,
     severalOthers: (number, kinds) =>
-      `选择了 ${number} 个文件，其中没有图像。${kinds}一个表格就是一个文件。`,
+      `选择了 ${number} 个文件，其中没有图像。${kinds}一个表格是一个文件，一个图是两个文件。`,
     empty: (name) => `${name} 是空的。`,
     oneImage: (name, kinds) => `${name} 只是一幅图像。${kinds}`,
     weights: (name) =>
@@ -2722,7 +2763,8 @@ export const zhHans = {
     saveAsCsv: (name) => `这里无法读取 ${name}。请把它存为 CSV。`,
     otherKind: (name, kinds) => `这个页面不读取 ${name} 这种文件。${kinds}`,
     theArrays: "数组",
-    severalTables: (name, number) => `${name} 中有 ${number} 个表格。请解压，然后提供其中一个。`,
+    severalTables: (name, number) =>
+      `${name} 中有 ${number} 个表格。请解压，然后提供其中一个，或提供两个作为图。`,
     nothingIn: (name, kinds) => `${name} 中既没有图像，也没有表格。${kinds}`,
     size: (mebi, bytes) => (mebi >= 1 ? `${Math.round(mebi)} MiB` : `${bytes} 字节`),
     tooLarge: (name, size, most) =>

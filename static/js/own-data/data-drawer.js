@@ -3,6 +3,7 @@ import { Icon } from "../components/icons.js";
 import { t } from "../words/locale.js";
 import { ArraysForm } from "./data-arrays-form.js";
 import { CameraForm } from "./data-camera-form.js";
+import { GraphForm } from "./data-graph-form.js";
 import { ImagesForm } from "./data-images-form.js";
 import { DataList } from "./data-list.js";
 import { ModelForm } from "./data-model-form.js";
@@ -23,6 +24,7 @@ import { DataProblem } from "./problem.js";
 /** @type {Record<Stage["kind"], any>} */
 const FORMS = {
   table: TableForm,
+  graph: GraphForm,
   arrays: ArraysForm,
   images: ImagesForm,
   model: ModelForm,
@@ -85,7 +87,7 @@ export function DataDrawer() {
       ${isReading && html`<p class="hint" role="status">${words.reading}</p>`}
       ${
         Form
-          ? html`<${Form} key=${`${stage.kind}${stages.current}`} draft=${stage} />`
+          ? html`<${Form} key=${`${stage.kind}${stages.current}`} draft=${stage} take=${take} />`
           : html`<${DataSources} take=${take} begin=${(/** @type {"camera" | "points"} */ kind) => setStage({ kind })} /><${DataList} />`
       }
     </div>

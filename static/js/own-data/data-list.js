@@ -6,6 +6,7 @@ import { t } from "../words/locale.js";
 import { endingOf, problemOfModelName, problemOfName } from "./data-names.js";
 import * as userData from "./user-data.js";
 import { closeDrawer } from "./drawer-state.js";
+import { beginGraphProgram, loadGraphInProgram } from "./graph-use.js";
 import { beginModelProgram, loadModelInProgram } from "./model-use.js";
 import { beginProgram, loadInProgram } from "./use.js";
 
@@ -42,12 +43,18 @@ function DataEntry({ entry, setProblem }) {
     }
   };
   const isModel = about.kind === "model";
-  const use = attempt(
-    () => (isModel ? loadModelInProgram(name, about) : loadInProgram(name), closeDrawer()),
-  );
-  const begin = attempt(
-    () => (isModel ? beginModelProgram(name, about) : beginProgram(name, about), closeDrawer()),
-  );
+  const use = attempt(() => {
+    if (isModel) loadModelInProgram(name, about);
+    else if (about.kind === "graph") loadGraphInProgram(name);
+    else loadInProgram(name);
+    closeDrawer();
+  });
+  const begin = attempt(() => {
+    if (isModel) beginModelProgram(name, about);
+    else if (about.kind === "graph") beginGraphProgram(name, about);
+    else beginProgram(name, about);
+    closeDrawer();
+  });
   const save = attempt(async () =>
     offer(
       isModel ? name : `${name}.npz`,
@@ -76,7 +83,7 @@ function DataEntry({ entry, setProblem }) {
         </form>`
         : html`<p class="data-entry-name"><strong>${name}</strong> <span class="hint">${bytes(entry.bytes)}</span></p>`
     }
-    <p class="hint">${isModel ? describeModel(about) : describeData(about)}</p>
+    <p class="hint">${describe(about)}</p>
     ${entry.failure && html`<p class="data-warning">${inMemory(entry.failure)}</p>`}
     <div class="data-entry-actions">
       <button type="button" class="button small" data-testid="data-entry-use" onClick=${use}>${words.use}</button>
@@ -97,6 +104,23 @@ function DataEntry({ entry, setProblem }) {
       }
     </div>
   </li>`;
+}
+
+/** @param {Entry["about"]} about */
+const describe = (about) =>
+  about.kind === "model"
+    ? describeModel(about)
+    : about.kind === "graph"
+      ? describeGraph(about)
+      : describeData(about);
+
+/** @param {Pick<import("./user-data.js").GraphAbout, "nodes" | "edges" | "known" | "features" | "classes">} about */
+export function describeGraph({ nodes, edges, known, features, classes }) {
+  const words = t().dataGraphs;
+  return t().numbers.sentences([
+    words.size(nodes, edges, features),
+    classes.length > 0 ? words.known(known, nodes, classes.length) : words.numbers(known, nodes),
+  ]);
 }
 
 /** @param {import("./user-data.js").About} about */

@@ -4,12 +4,12 @@ import { computed } from "../../vendor/preact.js";
 import { DATA_SETS } from "../records/texts.js";
 import { t } from "../words/locale.js";
 import * as store from "../state/store.js";
-import { entries, modelNames, names } from "./user-data.js";
+import { entries, graphNames, modelNames, names } from "./user-data.js";
 
 /** The data sets of the library. */
 export const OF_LIBRARY = Object.keys(DATA_SETS);
 
-/** The classes of images of the library. @type {Record<string, string[]>} */
+/** The classes of images and of nodes of the library. @type {Record<string, string[]>} */
 export const CLASSES = Object.fromEntries(
   Object.entries(DATA_SETS)
     .map(([name, { classNames }]) => /** @type {const} */ ([name, classNames]))
@@ -42,6 +42,14 @@ export function loadedNames(source) {
   return [...new Set([...calls].map(([, , name]) => name))];
 }
 
+/** @param {string} source @returns {string[]} the names that it passes to `pg.data.load_graph`, outside of comments and without paths */
+export function loadedGraphs(source) {
+  const calls = source.matchAll(
+    /^[^#\n\r\u2028\u2029]*\bdata\.load_graph\(\s*(["'])([^"'\n/\\]+)\1/gm,
+  );
+  return [...new Set([...calls].map(([, , name]) => name))].filter((name) => !/\.npz$/i.test(name));
+}
+
 /**
  * @param {string} source
  * @returns {string[]} the files that it passes to `pg.load_model`, outside of comments and without folders, unless it names them elsewhere, too:
@@ -62,6 +70,14 @@ export const usedNames = computed(() =>
 /** Data sets that the browser does not have; none before they have been listed. */
 export const missingNames = computed(() =>
   entries.value === null ? [] : usedNames.value.filter((name) => !names.value.includes(name)),
+);
+
+/** Graphs of a visitor in the program. */
+export const usedGraphs = computed(() => loadedGraphs(store.source.value));
+
+/** Graphs that the browser does not have; none before they have been listed. */
+export const missingGraphs = computed(() =>
+  entries.value === null ? [] : usedGraphs.value.filter((name) => !graphNames.value.includes(name)),
 );
 
 /** Models of a visitor in the program. */

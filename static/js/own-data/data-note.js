@@ -1,17 +1,24 @@
 import { html, useEffect } from "../../vendor/preact.js";
 import { t } from "../words/locale.js";
 import * as store from "../state/store.js";
-import { missingModels, missingNames, usedModels, usedNames } from "./data-names.js";
+import {
+  missingGraphs,
+  missingModels,
+  missingNames,
+  usedGraphs,
+  usedModels,
+  usedNames,
+} from "./data-names.js";
 import { list } from "./user-data.js";
 import { openDrawer } from "./drawer-state.js";
 
 /** Says which data or model of the program this browser does not have, and offers to add it. */
 export function DataNote() {
-  const isNeeded = usedNames.value.length > 0 || usedModels.value.length > 0;
+  const isNeeded = [usedNames, usedGraphs, usedModels].some(({ value }) => value.length > 0);
   useEffect(() => {
     if (isNeeded) list();
   }, [isNeeded]);
-  const [data] = missingNames.value;
+  const [data] = [...missingNames.value, ...missingGraphs.value];
   const [model] = missingModels.value;
   const isShared = store.shared.value !== null;
   return html`

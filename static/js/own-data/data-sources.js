@@ -32,6 +32,7 @@ export function DataSources({ take, begin }) {
     <input type="file" hidden webkitdirectory data-testid="data-folder-file" aria-label=${words.folderOf} ref=${folder} onChange=${choose} />
     <ul class="data-kinds hint">
       <li><b>${words.tables}</b>${words.tablesAre}</li>
+      <li><b>${words.graphs}</b>${words.graphsAre}</li>
       <li><b>${words.images}</b>${words.imagesAre}</li>
       <li><b>${words.arrays}</b>${words.arraysAre}</li>
       <li><b>${words.models}</b>${words.modelsAre}</li>

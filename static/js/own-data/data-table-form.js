@@ -2,6 +2,7 @@ import { html, useMemo, useState } from "../../vendor/preact.js";
 import { t } from "../words/locale.js";
 import { TYPES, labelType, withType } from "./columns.js";
 import { DELIMITERS, readTable } from "./csv.js";
+import { GraphOffer } from "./graph-offer.js";
 import { SplitFields, UseData } from "./data-use.js";
 import { DataProblem } from "./problem.js";
 import { asUsed, describeColumns, firstChoices, leftOut, tableSet } from "./table-set.js";
@@ -30,8 +31,11 @@ export function attempt(make) {
   }
 }
 
-/** A table: its columns, its label, and the treatment of missing values. @param {{draft: {name: string, text: string, isGuess: boolean}}} props */
-export function TableForm({ draft: { name, text, isGuess } }) {
+/**
+ * A table: its columns, its label, and the treatment of missing values.
+ * @param {{draft: {name: string, text: string, isGuess: boolean}, take: (items: import("./drawer-state.js").Item[]) => void}} props
+ */
+export function TableForm({ draft: { name, text, isGuess }, take }) {
   const [reading, setReading] = useState(
     /** @type {{delimiter?: string, hasHeader?: boolean}} */ ({}),
   );
@@ -54,6 +58,7 @@ export function TableForm({ draft: { name, text, isGuess } }) {
         ${words.header}</label>
     </div>
     ${problem && html`<p class="data-problem" role="alert" data-testid="data-problem">${problem}</p>`}
+    <${GraphOffer} ...${{ name, text, titles: table?.titles ?? [], take }} />
     ${table && html`<${TableChoicesForm} key=${key} table=${table} name=${name} isGuess=${isGuess} />`}
   </section>`;
 }

@@ -4,6 +4,7 @@ import { offer } from "../files/download.js";
 import { bytes, count, shape } from "../words/format.js";
 import { t } from "../words/locale.js";
 import * as store from "../state/store.js";
+import { ClassCounts } from "./class-counts.js";
 import { inMemory } from "./data-list.js";
 import { missingNames, problemOfName, suggestedName, usedNames } from "./data-names.js";
 import { aboutOf, classCounts, encodeSet } from "./data-set.js";
@@ -12,8 +13,6 @@ import { closeDrawer } from "./drawer-state.js";
 import { beginProgram, loadInProgram } from "./use.js";
 
 /** @import { DataSet } from "./data-set.js" */
-
-const MOST_SHOWN = 24;
 
 /**
  * What the data set will be, its name, and the ways to use it.
@@ -74,26 +73,17 @@ export function UseData({ set, problem, file }) {
 /** @param {{set: DataSet}} props */
 function Summary({ set }) {
   const counts = classCounts(set);
-  const most = Math.max(1, ...counts.map(({ train, test }) => train + test));
   const { summary, ...words } = t().data.use;
   const values = set.shape.reduce((a, b) => a * b, 1) * (set.train.count + set.test.count);
   return html`<div class="data-summary" data-testid="data-summary">
     <p>${summary.first}<b data-testid="data-train">${count(set.train.count)}</b>${summary.toTrain}<b
       data-testid="data-test">${count(set.test.count)}</b>${summary.toTest}<b
       data-testid="data-shape">${shape(set.shape)}</b>${summary.each(bytes(values * set.train.x.BYTES_PER_ELEMENT))}</p>
-    ${
-      counts.length > 0 &&
-      html`<ul class="data-classes" aria-label=${words.byClass}>
-      ${counts.slice(0, MOST_SHOWN).map(
-        ({ name, train, test }, label) => html`<li key=${label}>
-        <span class="data-class" title=${name}>${label}: ${name}</span>
-        <meter min="0" max=${most} value=${train + test} aria-hidden="true"></meter>
-        <span class="hint">${count(train)} + ${count(test)}</span>
-      </li>`,
-      )}
-      ${counts.length > MOST_SHOWN && html`<li class="hint">${words.moreClasses(counts.length - MOST_SHOWN)}</li>`}
-    </ul>`
-    }
+    <${ClassCounts} label=${words.byClass} counts=${counts.map(({ name, train, test }) => ({
+      name,
+      number: train + test,
+      text: `${count(train)} + ${count(test)}`,
+    }))} />
     ${counts.length === 0 && html`<p class="hint">${words.target(...extent(set.train.y))}</p>`}
   </div>`;
 }

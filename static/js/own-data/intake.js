@@ -1,4 +1,4 @@
-/** What the files that a visitor brings are: a table, arrays, images by class, or a model. */
+/** What the files that a visitor brings are: a table, a graph in two tables, arrays, images by class, or a model. */
 
 import { t } from "../words/locale.js";
 import { openArchive, readEntry } from "./archive.js";
@@ -17,15 +17,20 @@ import { DataProblem, LARGEST, checkSize } from "./problem.js";
  *
  * @typedef {(
  *   | {kind: "table", name: string, text: string, isGuess: boolean}
+ *   | {kind: "graph", name: string, files: [TableFile, TableFile]}
  *   | {kind: "arrays", name: string, arrays: Arrays}
  *   | {kind: "images", name: string, images: ImageFile[], classes: string[], skipped: string[]}
  *   | {kind: "model", name: string, bytes: Uint8Array<ArrayBuffer>}
  * )} Draft what the visitor has yet to choose about
+ * @typedef {{name: string, bytes: Uint8Array<ArrayBuffer>}} TableFile
  */
 
 /** The description of a model of TensorFlow.js, whose weights are in files beside it. */
 const TFJS_MODEL = /(^|\/)model\.json$/i;
 const TABLE = /\.(csv|tsv|txt|tab)$/i;
+
+/** @param {string} name of a file */
+export const isTable = (name) => TABLE.test(name);
 
 /**
  * @param {Item[]} items
@@ -39,6 +44,8 @@ export async function takeIn(items) {
   const [{ path, blob }] = files;
   if (files.length === 1) return await takeFile(path, blob);
   if (files.every((item) => /\.npy$/i.test(item.path))) return await takeNpy(files);
+  if (files.length === 2 && files.every((item) => TABLE.test(item.path)))
+    return await takeGraph(files);
   const images = files.filter((item) => isImage(item.path));
   if (images.length > 0)
     return imagesDraft(
@@ -72,6 +79,19 @@ async function takeFile(path, blob) {
 async function takeTable(name, blob) {
   checkSize(name, blob.size, LARGEST.table);
   return { kind: "table", name, ...decodeText(new Uint8Array(await blob.arrayBuffer())) };
+}
+
+/** Two tables: the nodes and the edges of a graph. @param {Item[]} items @returns {Promise<Draft>} */
+async function takeGraph(items) {
+  const files = await Promise.all(
+    items.map(async ({ path, blob }) => {
+      const name = path.slice(path.lastIndexOf("/") + 1);
+      if (blob.size === 0) throw new DataProblem(t().dataFiles.empty(name));
+      checkSize(name, blob.size, LARGEST.table);
+      return { name, bytes: new Uint8Array(await blob.arrayBuffer()) };
+    }),
+  );
+  return { kind: "graph", name: files[0].name, files: [files[0], files[1]] };
 }
 
 /** @param {Item[]} items @returns {Promise<Draft>} */
@@ -131,6 +151,15 @@ async function takeArchive(name, blob) {
       new Blob([await readEntry(archive, tables[0], LARGEST.table)]),
     );
   }
+  if (tables.length === 2)
+    return await takeGraph(
+      await Promise.all(
+        tables.map(async (entry) => ({
+          path: entry.name,
+          blob: new Blob([await readEntry(archive, entry, LARGEST.table)]),
+        })),
+      ),
+    );
   const words = t().dataFiles;
   throw new DataProblem(
     tables.length > 1

@@ -21,17 +21,18 @@ const keyword = ({ length }) => (length ? `, sequence_length=${length}` : "");
 export const loadCall = (model, load = `pg.${LOAD}`) => `${load}("${model.name}"${keyword(model)})`;
 
 /**
- * The arguments in calls of `pg.load_model`.
+ * The arguments in calls of a function that loads something by its name.
  * @param {Program} program
+ * @param {string} load the function, such as "load_model"
  * @returns {(Range & {name: string, others: string})[]} `others`: what follows the name
  */
-function loads({ text, names }) {
+export function loads({ text, names }, load) {
   /** @type {ReturnType<typeof loads>} */
   const found = [];
   walk(parse(text), (node) => {
     if (node.name !== "CallExpression") return;
     const [callee, list] = children(node);
-    if (list?.name !== "ArgList" || fullName(dottedName(callee, text), names) !== LOAD) return;
+    if (list?.name !== "ArgList" || fullName(dottedName(callee, text), names) !== load) return;
     const [first, ...rest] = elements(list);
     const value = first?.length === 1 ? evaluate(first[0], text) : null;
     if (value?.type !== "string") return;
@@ -50,7 +51,7 @@ function loads({ text, names }) {
  * @returns {Change[]} none if it does so already
  */
 export function modelChanges(program, model) {
-  const [loaded] = loads(program);
+  const [loaded] = loads(program, LOAD);
   if (loaded) {
     const { from, to, name, others } = loaded;
     const isThere =

@@ -1,5 +1,5 @@
 /**
- * The visitor's own data sets, as NPZ files, and model files, by name. The browser keeps them; a file that it
+ * The visitor's own data sets and graphs, as NPZ files, and model files, by name. The browser keeps them; a file that it
  * cannot store stays in memory until the page closes.
  */
 
@@ -19,16 +19,26 @@ import { StorageFailure, database } from "../session/session-database.js";
  * @property {string[]} classes their names; none for numbers
  * @property {string[]} columns the names of the features of a table
  *
+ * @typedef {object} GraphAbout
+ * @property {"graph"} kind
+ * @property {number} nodes
+ * @property {number} edges
+ * @property {number} known nodes whose class, or number, is known
+ * @property {number} features
+ * @property {boolean} plain whether all features are 0 or 1
+ * @property {string[]} classes their names; none for numbers
+ *
  * @typedef {import("../../engine/messages.js").ModelFile & {kind: "model"}} ModelAbout
  *
  * @typedef {object} Entry
  * @property {string} name that of a model has the ending of its file
  * @property {number} saved when, in milliseconds
  * @property {number} bytes
- * @property {About | ModelAbout} about
+ * @property {About | GraphAbout | ModelAbout} about
  * @property {StorageFailure} [failure] why it is kept in memory only
  *
  * @typedef {Entry & {about: About}} DataEntry
+ * @typedef {Entry & {about: GraphAbout}} GraphEntry
  */
 
 /** Files that the browser could not store, by name. @type {Map<string, Uint8Array<ArrayBuffer>>} */
@@ -38,14 +48,25 @@ const inMemory = new Map();
 export const entries = signal(/** @type {Entry[] | null} */ (null));
 
 /** @param {Entry} entry @returns {entry is DataEntry} */
-export const isData = (entry) => entry.about.kind !== "model";
+export const isData = (entry) => entry.about.kind !== "model" && entry.about.kind !== "graph";
+
+/** @param {Entry} entry @returns {entry is GraphEntry} */
+const isGraph = (entry) => entry.about.kind === "graph";
+
+/** @param {Entry} entry */
+const isModel = (entry) => entry.about.kind === "model";
 
 /** Of the data sets. */
 export const names = computed(() => entries.value?.filter(isData).map(({ name }) => name) ?? []);
 
+/** Of the graphs. */
+export const graphNames = computed(
+  () => entries.value?.filter(isGraph).map(({ name }) => name) ?? [],
+);
+
 /** Of the models. */
 export const modelNames = computed(
-  () => entries.value?.filter((entry) => !isData(entry)).map(({ name }) => name) ?? [],
+  () => entries.value?.filter(isModel).map(({ name }) => name) ?? [],
 );
 
 /** @type {{underway: Promise<void> | null}} */
@@ -91,27 +112,40 @@ export const isAbout = is.record({
   columns: is.listOf(name, MOST.classes),
 });
 
+export const isGraphAbout = is.record({
+  kind: is.oneOf("graph"),
+  nodes: tally,
+  edges: tally,
+  known: tally,
+  features: tally,
+  plain: is.flag,
+  classes: is.listOf(name, MOST.classes),
+});
+
 const isEntry = is.record({
   name,
   saved: moment,
   bytes: tally,
-  about: (about) => isAbout(about) || isModelAbout(about),
+  about: (about) => isAbout(about) || isGraphAbout(about) || isModelAbout(about),
 });
 
 /** Whether the name is taken. @param {string} name */
-export const has = (name) => names.value.includes(name) || modelNames.value.includes(name);
+export const has = (name) => entries.value?.some((each) => each.name === name) ?? false;
 
 /** The data set of that name. @param {string} name */
 export const entryOf = (name) => entries.value?.filter(isData).find((each) => each.name === name);
 
+/** The graph of that name. @param {string} name */
+export const graphOf = (name) => entries.value?.filter(isGraph).find((each) => each.name === name);
+
 /** The model of that name. @param {string} name */
-export const modelOf = (name) => entries.value?.find((each) => each.name === name && !isData(each));
+export const modelOf = (name) => entries.value?.find((each) => each.name === name && isModel(each));
 
 /**
- * Keep a data set or a model, replacing one of the same name.
+ * Keep a data set, a graph or a model, replacing one of the same name.
  * @param {string} name
  * @param {Uint8Array<ArrayBuffer>} bytes an NPZ file, or that of a model
- * @param {About | ModelAbout} about
+ * @param {Entry["about"]} about
  * @returns {Promise<Entry>} with its `failure` if the browser could not store it
  */
 export async function keep(name, bytes, about) {
@@ -168,7 +202,7 @@ export async function remove(name) {
 const MODELS = "models/";
 
 /**
- * Answer Python: the names of all data sets or of all models as JSON, or the file of one.
+ * Answer Python: the names of all data sets and graphs, or of all models, as JSON, or the file of one.
  * @param {string} path below YOURS
  * @returns {Promise<Uint8Array>}
  */
@@ -176,8 +210,10 @@ export async function readFile(path) {
   listing.underway = null; // another tab may have added some
   await list();
   const part = path.slice(YOURS.length);
-  const isModel = part.startsWith(MODELS);
-  const name = decodeURIComponent(isModel ? part.slice(MODELS.length) : part);
+  const ofModels = part.startsWith(MODELS);
+  const name = decodeURIComponent(ofModels ? part.slice(MODELS.length) : part);
   if (name) return await fileOf(name);
-  return new TextEncoder().encode(JSON.stringify(isModel ? modelNames.value : names.value));
+  return new TextEncoder().encode(
+    JSON.stringify(ofModels ? modelNames.value : [...names.value, ...graphNames.value]),
+  );
 }

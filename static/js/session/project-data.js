@@ -1,7 +1,8 @@
-/** What the visitor has brought in the file of a project: the data sets and models that its programs load. */
+/** What the visitor has brought in the file of a project: the data sets, graphs and models that its programs load. */
 
 import {
   endingOf,
+  loadedGraphs,
   loadedModels,
   loadedNames,
   problemOfModelName,
@@ -12,9 +13,9 @@ import {
 import * as userData from "../own-data/user-data.js";
 
 /**
- * @import { About, ModelAbout } from "../own-data/user-data.js"
+ * @import { Entry } from "../own-data/user-data.js"
  *
- * @typedef {{about: About | ModelAbout, bytes: Uint8Array<ArrayBuffer>}} DataFile `bytes`: an NPZ file, or that of a model
+ * @typedef {{about: Entry["about"], bytes: Uint8Array<ArrayBuffer>}} DataFile `bytes`: an NPZ file, or that of a model
  */
 
 /** Bytes of all data sets in a file. What goes beyond stays in this browser. */
@@ -33,6 +34,7 @@ export async function dataOf(codes) {
   const texts = [...codes];
   const used = new Set([
     ...texts.flatMap(loadedNames).map(userData.entryOf),
+    ...texts.flatMap(loadedGraphs).map(userData.graphOf),
     ...texts.flatMap(loadedModels).map(userData.modelOf),
   ]);
   for (const entry of used) {
@@ -47,11 +49,11 @@ export async function dataOf(codes) {
   return { data, left };
 }
 
-/** Whether a file may contain a data set or a model of that name and form. @param {string} name @param {unknown} about */
+/** Whether a file may contain a data set, a graph or a model of that name and form. @param {string} name @param {unknown} about */
 export const isDataSet = (name, about) =>
   userData.isModelAbout(about)
     ? problemOfModelName(name, endingOf(name)) === "" && endingOf(name) !== ""
-    : problemOfName(name) === "" && userData.isAbout(about);
+    : problemOfName(name) === "" && (userData.isAbout(about) || userData.isGraphAbout(about));
 
 /**
  * Keep the data sets of a file. What the visitor has is never replaced: other data of the same name
@@ -71,7 +73,7 @@ export async function keepData(data) {
       kept =
         about.kind === "model"
           ? suggestedModelName(name, userData.modelNames.value)
-          : suggestedName(name, userData.names.value);
+          : suggestedName(name, [...userData.names.value, ...userData.graphNames.value]);
       renamed.push([name, kept]);
     }
     const { failure } = await userData.keep(kept, bytes, about);

@@ -1,15 +1,16 @@
 /** The names of the classes that a network tells apart. */
 
 import { t } from "./locale.js";
-import { CLASSES, loadedNames, namedSet } from "../own-data/data-names.js";
-import { entryOf } from "../own-data/user-data.js";
+import { CLASSES, loadedGraphs, loadedNames, namedSet } from "../own-data/data-names.js";
+import { entryOf, graphOf } from "../own-data/user-data.js";
 import * as store from "../state/store.js";
 
-/** The names of the classes, if the program that ran loads one data set that has some. @returns {string[]} */
+/** The names of the classes, if the program that ran loads one data set or graph that has some. @returns {string[]} */
 export function classNames() {
   const set = namedSet(store.executed.value.source);
   if (set) return CLASSES[set];
-  const [entry, ...others] = loadedEntries();
+  const graphs = loadedGraphs(store.executed.value.source).map(graphOf);
+  const [entry, ...others] = [...loadedEntries(), ...graphs.filter((each) => each !== undefined)];
   return entry && others.length === 0 ? entry.about.classes : [];
 }
 

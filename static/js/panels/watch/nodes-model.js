@@ -5,9 +5,9 @@ import { floats, integers } from "../../training/task.js";
 /**
  * @import { EdgeMessages, NodeData, TaskView } from "../../../engine/messages.js"
  * @typedef {Extract<TaskView, {shows: "nodes"}>} NodesView
- * @typedef {{numbers: Int32Array, pairs: Int32Array, labels: Int32Array, trains: Uint8Array, classes: number,
+ * @typedef {{numbers: Int32Array, names: string[], pairs: Int32Array, labels: Int32Array, trains: Uint8Array, classes: number,
  *            total: number, totalLines: number, first: Int32Array, ends: Int32Array, lines: Int32Array}} NodesGraph
- *   the neighbours of node i are `ends`, along `lines`, from `first[i]` up to `first[i + 1]`
+ *   `names`: of the nodes, [] if they are not known; the neighbours of node i are `ends`, along `lines`, from `first[i]` up to `first[i + 1]`
  * @typedef {{layer: string, weights: Float32Array, own: Float32Array, most: number}} Messages
  *   `weights`: along each line to its second node, then along each to its first one; `most`: the largest of them
  * @typedef {{predicted: Int32Array, chances: Float32Array | null, messages: Messages[]}} NodesAnswer
@@ -30,6 +30,7 @@ export function graphOf(data) {
   });
   return {
     numbers,
+    names: data.names,
     pairs,
     labels: integers(data.labels),
     trains: data.trains.slice(),

@@ -21,9 +21,13 @@ const NO_LAYER = "";
 /** The choice before the visitor makes one: the last layer with attention. */
 const OWN_CHOICE = null;
 
-/** The graph whose nodes a network classifies, with what it says of each. @param {{view: NodesView, names: string[]}} props */
-export function NodesPicture({ view, names }) {
+/**
+ * The graph whose nodes a network classifies, with what it says of each.
+ * @param {{view: NodesView, names: string[]}} props `names`: of the classes, unless the graph has them
+ */
+export function NodesPicture({ view, names: named }) {
   const data = /** @type {NodeData} */ (view.data);
+  const names = data.class_names.length > 0 ? data.class_names : named;
   const graph = useMemo(() => graphOf(data), [data]);
   const answer = useMemo(() => answerOf(view), [view]);
   const layout = useNodesLayout(graph.numbers.length, graph.pairs);
@@ -107,7 +111,8 @@ function Controls({ colouring, onColour, layers, layer, onLayer }) {
 function factsOf(graph, answer, node, messages, names) {
   const words = t().nodes;
   const [label, predicted] = [graph.labels[node], answer.predicted[node]];
-  const title = `${words.node(graph.numbers[node])}${graph.trains[node] ? `, ${words.trains}` : ""}`;
+  const nameOf = (/** @type {number} */ each) => graph.names[each] ?? String(graph.numbers[each]);
+  const title = `${graph.names[node] ?? words.node(graph.numbers[node])}${graph.trains[node] ? `, ${words.trains}` : ""}`;
   const isKnown = label >= 0;
   const isRight = isKnown ? label === predicted : null;
   const verdict = words.verdict({
@@ -120,7 +125,7 @@ function factsOf(graph, answer, node, messages, names) {
   const rows = all.slice(0, LISTED).map((each) => {
     const said = answer.predicted[each.node];
     const name = said < 0 ? words.neither : nameOfClass(said, names);
-    return { from: words.from(graph.numbers[each.node], name), weight: each.weight };
+    return { from: words.from(nameOf(each.node), name), weight: each.weight };
   });
   if (messages && messages.own[node] > 0)
     rows.unshift({ from: words.fromItself, weight: messages.own[node] });

@@ -185,6 +185,16 @@ def test_a_network_trains(page: Page) -> None:
     assert page.wait("document.querySelector('.uplot canvas')?.width > 100")
 
 
+def test_the_training_step_was_compiled(page: Page) -> None:
+    """The badge says so: by SIMD, and how many operations are compiled."""
+    badge = "document.querySelector('[data-testid=backend-badge]')"
+    assert page.evaluate(f"return {badge}.textContent").startswith("CPU (SIMD)")
+    page.evaluate(f"{badge}.dispatchEvent(new PointerEvent('pointerenter'))")
+    count = r"/(\d+) of (\d+) operations of this program are compiled/"
+    words = page.wait(f"{badge}.title.match({count})")
+    assert words[1] == words[2] and int(words[1]) > 10
+
+
 def test_a_drawing_is_classified(page: Page) -> None:
     canvas = page.element("[data-testid=digit-canvas]")
     page.evaluate("document.querySelector('[data-testid=digit-canvas]').scrollIntoView()")

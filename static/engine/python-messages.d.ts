@@ -38,6 +38,7 @@ export type Command =
 export type Question =
   | {kind: "attention"} & AttentionQuestion
   | {kind: "complete"} & CompleteQuestion
+  | {kind: "computed_nodes"}
   | {kind: "execution"} & ExecutionQuestion
   | {kind: "export"} & ExportQuestion
   | {kind: "game_view"} & GameQuestion
@@ -73,6 +74,7 @@ export type Question =
 export interface Answers {
   attention: AttentionView;
   complete: Completion[];
+  computed_nodes: ComputedNodes;
   execution: Execution;
   export: ExportedFile;
   game_view: GameView;
@@ -127,6 +129,8 @@ export type CompilerPass = {name: string, before: number, after: number};
 export type CompleteQuestion = {text: string};
 /** `type`: "variable", "function", "class", "property", "namespace" or "keyword". */
 export type Completion = {label: string, type: string};
+/** As `playgrad.inspection.computed_nodes.ComputedNodes`, of all graphs that are drawn. */
+export type ComputedNodes = {operations: number, compiled_operations: number, compiled: string[], python: Record<string, PythonReason>, problem: UncompiledReason | null};
 /** The names of the program, and of the known classes and columns of its data. */
 export type DataNames = {title: string, classes: string[], columns: string[]};
 /** Seconds and bytes. */
@@ -329,6 +333,7 @@ export type ProjectedSamples = {predicted: Uint8Array, chances: Uint8Array | nul
 export type ProjectionQuestion = {known: number, layer: string, dimensions: number};
 export type ProjectionView = NoSampleView | ProjectedSamples;
 export type PromptQuestion = {code: string};
+export type PythonReason = "own" | "no_emitter" | "unsupported" | "operands" | "blas";
 export type RankedToken = {token: string, chance: number, rank: number};
 /** A match of a player that learns against the best network so far. `step`: of the fit; `generation`, `games`: since the player's beginning; `elo`: its rating then. */
 export type Rating = {step: number, generation: number, games: number, elo: number, is_best: boolean};
@@ -435,6 +440,7 @@ export type TrialVerdictCommand = {continues: boolean};
 /** `kernels`: the variant in use, by kind; `wanted`: the GPU should be measured further. */
 export type Tuning = {kernels: Record<string, string>, measured: boolean, wanted: boolean};
 export type Unavailable = {code: string, values: Record<string, string | number>};
+export type UncompiledReason = "waits" | "apart";
 /** A unit that gives a multiple of its value. */
 export type UnitEdit = {layer: string, unit: number, factor: number};
 /** Pictures of the layer's first units, side × side bytes each; 128 is 0. */

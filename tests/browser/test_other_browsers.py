@@ -16,6 +16,9 @@ from tests.browser import webdriver
 from tests.browser.playground import PATIENCE_MS
 from tests.browser.sessions import LONG, SHORT
 from tests.browser.webdriver import Session
+from tests.wasm.all_samples import IN_PAGE as SAMPLES_IN_PAGE
+from tests.wasm.all_samples import all_samples
+from tests.wasm.bitwise_training import IN_PAGE, losses_in, losses_in_wasmtime
 
 pytestmark = [pytest.mark.browser, pytest.mark.pyodide]
 
@@ -185,6 +188,16 @@ def test_a_network_trains(page: Page) -> None:
     assert page.wait("document.querySelector('.uplot canvas')?.width > 100")
 
 
+def test_the_training_step_was_compiled(page: Page) -> None:
+    """The badge says so: by SIMD, and how many operations are compiled."""
+    badge = "document.querySelector('[data-testid=backend-badge]')"
+    assert page.evaluate(f"return {badge}.textContent").startswith("CPU (SIMD)")
+    page.evaluate(f"{badge}.dispatchEvent(new PointerEvent('pointerenter'))")
+    count = r"/(\d+) of (\d+) operations of this program are compiled/"
+    words = page.wait(f"{badge}.title.match({count})")
+    assert words[1] == words[2] and int(words[1]) > 10
+
+
 def test_a_drawing_is_classified(page: Page) -> None:
     canvas = page.element("[data-testid=digit-canvas]")
     page.evaluate("document.querySelector('[data-testid=digit-canvas]').scrollIntoView()")
@@ -277,3 +290,18 @@ def test_a_firefox_that_does_not_start_says_why(
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
     with pytest.raises(AssertionError, match=r"has ended \(3\): no libgtk"):
         webdriver.firefox(tmp_path).__enter__()
+
+
+def test_a_training_has_the_bits_of_wasmtime(page: Page) -> None:
+    page.start(IN_PAGE)
+    page.expect_status("done")
+    page.wait_for("console", "END")
+    assert losses_in(page.text("[data-testid=console]")) == losses_in_wasmtime()
+
+
+def test_samples_have_the_bits_of_wasmtime(page: Page) -> None:
+    samples = all_samples(relaxed=False)
+    text = page.evaluate(f"const samples = values[0]; {SAMPLES_IN_PAGE}", samples.for_a_page)
+    memory = base64.b64decode(text)
+    samples.check_done(memory)
+    assert samples.differing(samples.in_wasmtime(), memory) == {}

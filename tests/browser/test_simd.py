@@ -9,6 +9,7 @@ import pytest
 
 from tests.browser.test_devices import finish
 from tests.sweeps import slow
+from tests.wasm.bitwise_training import IN_PAGE, losses_in, losses_in_wasmtime
 
 if TYPE_CHECKING:
     from tests.browser.conftest import Engine
@@ -88,6 +89,10 @@ def test_a_training_is_compiled(engine: Engine) -> None:
     assert none == [] and max(nodes) > 30
     assert compiled_losses == pytest.approx(losses, rel=1e-3)
     assert losses[-1] < losses[0]
+
+
+def test_a_training_has_the_bits_of_wasmtime(engine: Engine) -> None:
+    assert losses_in(finish(engine, IN_PAGE)) == losses_in_wasmtime()
 
 
 def test_products_of_float32_use_simd(engine: Engine) -> None:

@@ -75,6 +75,7 @@ QUESTIONS: list[dict[str, Any]] = [
     },
     {"kind": "node_find", "query": "value(dense_*) |max| > 0"},
     {"kind": "node_kernel", "name": _RELU},
+    {"kind": "computed_nodes"},
     {"kind": "node_time", "name": _RELU},
     {"kind": "complete", "text": "mod"},
     {"kind": "histograms"},

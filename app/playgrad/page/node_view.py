@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Any, Literal, TypedDict
 
 from playgrad.compiler.program import Program
@@ -11,6 +11,7 @@ from playgrad.data.excerpt import Excerpt
 from playgrad.devices.kinds import HOST
 from playgrad.graph.graph import Graph
 from playgrad.graph.tensor import Node, Tensor
+from playgrad.inspection.computed_nodes import Reason, Whole, computed_nodes
 from playgrad.inspection.find import find
 from playgrad.inspection.node_kernel import NodeKernel, node_kernel
 from playgrad.inspection.node_pictures import NodePictures, node_pictures
@@ -24,6 +25,7 @@ from playgrad.page.graph_view import graph_scopes
 from playgrad.page.restored_model import RestoredModel
 from playgrad.page.session_runs import NOT_RUN, SessionRuns
 from playgrad.page.shown_model import LiveModel
+from playgrad.runtime.feeds import FeedDict
 from playgrad.runtime.open_sessions import open_sessions
 from playgrad.runtime.session import Session
 
@@ -83,6 +85,16 @@ class NodeKernelView(TypedDict):
 class NodeTimeView(TypedDict):
     measured: NodeTime | None
     problem: UnavailableForm | None
+
+
+class ComputedNodesForm(TypedDict):
+    """As `playgrad.inspection.computed_nodes.ComputedNodes`, of all graphs that are drawn."""
+
+    operations: int
+    compiled_operations: int
+    compiled: list[str]
+    python: dict[str, Annotated[Reason, "PythonReason"]]
+    problem: Annotated[Whole, "UncompiledReason"] | None
 
 
 class NodeViews:
@@ -186,6 +198,44 @@ class NodeViews:
         return self._runs.first_of(
             node, lambda session, run: node_kernel(session, run.fetches, node, run.feeds)
         )
+
+    def computed(self, model: ModelOfGraph, programs: Sequence[Program]) -> ComputedNodesForm:
+        """Return which nodes are compiled, and which Python computes."""
+        form: ComputedNodesForm = {
+            "operations": 0, "compiled_operations": 0, "compiled": [], "python": {},
+            "problem": None,
+        }  # fmt: skip
+        problems: list[Whole] = []
+        for scope, session, fetches, feeds in self._programs_run(model, programs):
+            found = computed_nodes(session, fetches, feeds)
+            if found is None:
+                continue
+            if found.problem is not None:
+                problems.append(found.problem)
+                continue
+            form["operations"] += found.operations
+            form["compiled_operations"] += found.compiled_operations
+            form["compiled"] += [scope + name for name in found.compiled]
+            form["python"] |= {scope + name: reason for name, reason in found.python.items()}
+        if problems and not form["operations"]:
+            form["problem"] = problems[0]
+        return form
+
+    def _programs_run(
+        self, model: ModelOfGraph, programs: Sequence[Program]
+    ) -> Iterator[tuple[str, Session, Sequence[Node | Tensor], FeedDict]]:
+        """Yield what runs of the drawn graphs there are: the training step of ``model``, or the
+        largest kept run of each graph, with the scope of the graph."""
+        if isinstance(model, RestoredModel):
+            return
+        if model is not None:
+            if model.parameter_server is None:
+                yield "", model.session, model.training_targets, None
+        else:
+            for scope, program in zip(graph_scopes(len(programs)), programs, strict=True):
+                run = self._runs.largest_of(program.graph)
+                if run is not None:
+                    yield scope, run[0], run[1].fetches, run[1].feeds
 
     def time(self, model: ModelOfGraph, programs: Sequence[Program], name: str) -> NodeTimeView:
         """Measure the node called ``name``, or return why that is not possible."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any, TypeVar
@@ -174,16 +174,27 @@ class SessionRuns:
         Raises:
             GraphError: there is none.
         """
-        runs = [run for runs in self._runs.values() for run in reversed(runs.values())]
-        runs.sort(key=lambda run: -len(run.program.order()))
-        for run in runs:
-            if (session := self._session_of(run)) is not None:
-                return session, run
+        found = self._largest(
+            run for runs in self._runs.values() for run in reversed(runs.values())
+        )
+        if found is not None:
+            return found
         raise GraphError(
             "no run of this program can be repeated: its feeds or variables are too large to be "
             "kept.",
             hint="Leave the session open.",
         )
+
+    def largest_of(self, graph: Graph) -> tuple[Session, SessionRun] | None:
+        """Return the run of ``graph`` with the most operations, and a session that can repeat it;
+        None if there is none."""
+        return self._largest(reversed(self._runs.get(graph, {}).values()))
+
+    def _largest(self, runs: Iterable[SessionRun]) -> tuple[Session, SessionRun] | None:
+        for run in sorted(runs, key=lambda run: -len(run.program.order())):
+            if (session := self._session_of(run)) is not None:
+                return session, run
+        return None
 
     def _session_of(self, run: SessionRun) -> Session | None:
         session = run.session()

@@ -70,8 +70,8 @@ def compile_step(
         relaxed: whether to use Relaxed SIMD.
         leaves: whether to have Python compute a node that an emitter supports.
     """
-    order = step_order(nodes, fetches, fed, overwrites, leaves)
-    if not order.emitters or not _is_worth_it(order, leaves):
+    order = order_to_compile(nodes, fetches, fed, overwrites, leaves)
+    if order is None:
         return None
     return _compiled(order, nodes, fetches, fed, overwrites, relaxed)
 
@@ -96,6 +96,18 @@ def _compiled(
     # Fetches are read after the last run, and before Python writes to variables.
     fetches_old = any(order.variable_of(tensor) in order.written for tensor in fetches)
     return _StepCompiler(order, arena, overwrites, fetches_old, relaxed).compiled()
+
+
+def order_to_compile(
+    nodes: Sequence[Node],
+    fetches: Sequence[Tensor],
+    fed: Sequence[Tensor],
+    overwrites: bool,
+    leaves: Callable[[Node], bool],
+) -> StepOrder | None:
+    """Return the order of a step that `compile_step` compiles; None if it compiles nothing."""
+    order = step_order(nodes, fetches, fed, overwrites, leaves)
+    return order if order.emitters and _is_worth_it(order, leaves) else None
 
 
 def _is_worth_it(order: StepOrder, leaves: Callable[[Node], bool]) -> bool:

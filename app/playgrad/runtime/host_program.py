@@ -20,12 +20,13 @@ from playgrad.compiler.work_estimates import operations
 from playgrad.errors import OutOfMemoryError
 from playgrad.graph.graph import Graph
 from playgrad.graph.tensor import Node, Tensor
-from playgrad.runtime.compile_steps import compile_step
+from playgrad.runtime.compile_steps import compile_step, order_to_compile
 from playgrad.runtime.compiled_run import CompiledRun
 from playgrad.runtime.desktop_host import compiles_for_sessions
 from playgrad.runtime.host_copies import Key
 from playgrad.runtime.python_program import PythonProgram
 from playgrad.runtime.step_host import StepHost, step_host
+from playgrad.runtime.step_order import StepOrder
 from playgrad.runtime.variables import VariableStore
 
 Array = np.ndarray[Any, Any]
@@ -117,6 +118,22 @@ class HostProgram:
         self._runs_left -= 1
         return False
 
+    @property
+    def can_compile(self) -> bool:
+        """True if the program is compiled, or may be once it has run often enough."""
+        has_host = self._host is not None or self._of_session
+        return has_host and not self._store.places
+
+    def step_order(self) -> StepOrder | None:
+        """Return which nodes are compiled; None if none are, or not before some more runs."""
+        if self.compiled is not None and self.can_compile:
+            return self.compiled.step.order
+        if self._runs_left > 0 or not self.can_compile:
+            return None
+        self._host = self._host or self._store.desktop_host()
+        feeds = list(self._feeds.values())
+        return order_to_compile(self._order, self._fetches, feeds, True, self._host.leaves)
+
     def repeat(self, feeds: Mapping[str, Array], steps: int) -> int:
         """Run up to ``steps`` times in one call of compiled code; return how many runs were done.
 
@@ -138,7 +155,7 @@ class HostProgram:
 
     def _is_compiled(self) -> bool:
         """Return whether to run compiled code, and compile it if its time has come."""
-        if (self._host is None and not self._of_session) or self._store.places:
+        if not self.can_compile:
             return False
         if self.compiled is None:
             if self._runs_left > 0:

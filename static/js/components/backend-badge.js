@@ -3,6 +3,7 @@ import { html } from "../../vendor/preact.js";
 import { lookForGpu } from "../state/actions.js";
 import { whyChosen } from "../engine/chosen-device.js";
 import { gpuProblem } from "../engine/gpu-problem.js";
+import { computedNodes, lookAtComputedNodes } from "../engine/computed-nodes.js";
 import { hasSimd } from "../engine/simd.js";
 import { isPhone } from "../frame/layout.js";
 import { t } from "../words/locale.js";
@@ -53,11 +54,24 @@ function details(kind) {
     lines.push(words.why(gpuProblem()), words.instead);
   }
   if (kind === "cpu" && hasSimd) lines.push(words.simd);
+  const counted = kind === "cpu" && countOfCompiled();
+  if (counted) lines.push(counted);
   const reason = whyChosen();
   if (reason) lines.push(words.chosen(reason));
   const { playgrad, python, numpy } = store.versions.value;
   if (python) lines.push(`playgrad ${playgrad}, Python ${python}, NumPy ${numpy}`);
   return lines.join("\n");
+}
+
+/** How many operations of the program are compiled, in a sentence; empty where it has not been asked. */
+function countOfCompiled() {
+  const computed = computedNodes.value;
+  const words = t().devices;
+  if (!computed) return "";
+  if (computed.problem) return words.notCompiled[computed.problem];
+  return computed.operations
+    ? words.compiledOperations(computed.compiledOperations, computed.operations)
+    : "";
 }
 
 /** @param {Record<string, string>} kernels */
@@ -86,6 +100,7 @@ export function DeviceChip() {
   return html`
     <span class="chip" data-kind=${kind}>
       <span class="badge" data-testid="backend-badge" tabindex="0" role="note"
+        onPointerEnter=${lookAtComputedNodes} onFocus=${lookAtComputedNodes}
         aria-label=${words.runsOn(text, remark)} aria-description=${about} title=${about}>
         <span class="badge-light" aria-hidden="true"></span>
         <span class="badge-text">${text}</span>

@@ -121,6 +121,9 @@ export const nodeKernel = (name) => client.ask({ kind: "node_kernel", name });
 export const kernelBench = (name, action, wgsl = "", kernel = 0) =>
   client.ask({ kind: "kernel_bench", name, action, kernel }, new TextEncoder().encode(wgsl));
 
+/** How the processor computes the nodes of the graph. */
+export const computedNodes = () => client.ask({ kind: "computed_nodes" });
+
 /** The time that a node of the graph takes by itself. @param {string} name */
 export const nodeTime = (name) => client.ask({ kind: "node_time", name });
 

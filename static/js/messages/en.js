@@ -625,6 +625,12 @@ export const en = {
     why: (/** @type {string} */ problem) => `No GPU: ${problem}.`,
     instead: "Training runs on the CPU with NumPy.",
     simd: "Training steps are compiled to WebAssembly with SIMD instructions.",
+    compiledOperations: (/** @type {number} */ compiled, /** @type {number} */ all) =>
+      `${count(compiled)} of ${count(all)} operations of this program are compiled${compiled < all ? "; Python computes the others" : ""}.`,
+    notCompiled: {
+      waits: "This program computes in Python: compiled code would not pay yet.",
+      apart: "This program computes in Python, operation by operation.",
+    },
     gone: (/** @type {string} */ problem) =>
       `The GPU does not come back: ${problem}. Programs run on the CPU now. ` +
       "To try the GPU again, press “Try the GPU again”.",
@@ -1493,6 +1499,7 @@ export const en = {
     exitFullPage: "Exit full page",
     legend: "Colours",
     controlEdge: "control edge",
+    inPython: "computed in Python",
     phases: {
       input: "input",
       variable: "variable",
@@ -1510,6 +1517,21 @@ export const en = {
       type: "Type",
       noType: "none",
       device: "Device",
+      computed: "Computed",
+      compiled: "in compiled code",
+      /** Why Python computes an operation between compiled ones. */
+      inPython: {
+        own: "in Python: your program has defined it",
+        no_emitter: "in Python: it cannot be compiled",
+        unsupported: "in Python: it cannot be compiled for this type or these options",
+        operands: "in Python: it has too many inputs to be compiled",
+        blas: "by NumPy, whose product is faster",
+      },
+      /** Why no operation of the program is compiled. */
+      notCompiled: {
+        waits: "in Python: compiled code would not pay yet",
+        apart: "in Python, operation by operation",
+      },
       createdAt: "Created at",
       line: (/** @type {number} */ number) => `line ${number}`,
     },
@@ -1645,6 +1667,8 @@ export const en = {
     },
     numpy: (/** @type {string} */ op, /** @type {string} */ device) =>
       `NumPy computes ${op} on ${device}: a processor runs no kernels.`,
+    compiled: (/** @type {string} */ op, /** @type {string} */ device) =>
+      `${op} is a part of the compiled step on ${device}.`,
     within: "It has no kernel of its own. It is computed within",
     together: "Computed in the same operation:",
     family: "Kernel",

@@ -470,6 +470,12 @@ export const zhHans = {
     why: (problem) => `没有 GPU：${problem}。`,
     instead: "训练使用 NumPy，在 CPU 上运行。",
     simd: "训练步骤会编译成使用 SIMD 指令的 WebAssembly。",
+    compiledOperations: (compiled, all) =>
+      `这个程序的 ${count(all)} 个操作中有 ${count(compiled)} 个已编译${compiled < all ? "；其余由 Python 计算" : ""}。`,
+    notCompiled: {
+      waits: "这个程序由 Python 计算：目前还不值得编译。",
+      apart: "这个程序由 Python 逐个操作计算。",
+    },
     gone: (problem) =>
       `GPU 没有恢复：${problem}。程序现在改在 CPU 上运行。要再次尝试，请按“重新查找 GPU”。`,
     back: (name) => `找到了 GPU：${name}。下次运行即可使用。`,
@@ -1134,6 +1140,7 @@ export const zhHans = {
     exitFullPage: "退出全页",
     legend: "颜色",
     controlEdge: "控制边",
+    inPython: "由 Python 计算",
     phases: { input: "输入", variable: "变量", forward: "前向", gradient: "梯度", update: "更新" },
     notPlaced: "未放置",
     node: {
@@ -1145,6 +1152,19 @@ export const zhHans = {
       type: "类型",
       noType: "无",
       device: "设备",
+      computed: "计算方式",
+      compiled: "编译后的代码",
+      inPython: {
+        own: "Python：由您的程序定义",
+        no_emitter: "Python：这个操作无法编译",
+        unsupported: "Python：这种类型或这些选项无法编译",
+        operands: "Python：输入过多，无法编译",
+        blas: "NumPy：它的矩阵乘法更快",
+      },
+      notCompiled: {
+        waits: "Python：目前还不值得编译",
+        apart: "Python，逐个操作计算",
+      },
       createdAt: "创建于",
       line: (number) => `第 ${number} 行`,
     },
@@ -1250,6 +1270,7 @@ export const zhHans = {
       values: (all, checked, skipped, here, number) =>
         `${checked} 个中有 ${all} 个符合${skipped ? `，另有 ${skipped} 个未计入：没有值，或元素超过 1600 万个` : ""}${here < 0 ? "" : `；第 ${here + 1} 个：${number}`}。`,
     },
+    compiled: (op, device) => `${op} 是 ${device} 上编译后的训练步的一部分。`,
     numpy: (op, device) => `${op} 由 NumPy 在 ${device} 上计算：处理器不运行内核。`,
     within: "它没有自己的内核，而是在这个运算中计算：",
     together: "在同一个运算中计算：",

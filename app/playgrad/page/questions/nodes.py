@@ -6,6 +6,7 @@ from typing import TypedDict
 
 from playgrad.page.bench_view import BenchQuestion, KernelBenchForm
 from playgrad.page.node_view import (
+    ComputedNodesForm,
     NodeKernelView,
     NodeMatches,
     NodeQuestion,
@@ -42,6 +43,12 @@ def node_find(workspace: Workspace, request: NodeQuery) -> NodeMatches:
 def node_kernel(workspace: Workspace, request: NamedNode) -> NodeKernelView:
     """Return the kernel that computes a node."""
     return workspace.nodes.kernel(workspace.drawn, workspace.graphs.programs, request["name"])
+
+
+@question("computed_nodes", "workspace")
+def computed_nodes(workspace: Workspace) -> ComputedNodesForm:
+    """Return how the processor computes the nodes of the graph."""
+    return workspace.nodes.computed(workspace.drawn, workspace.graphs.programs)
 
 
 @question("node_time", "workspace")

@@ -1,4 +1,5 @@
 import { html, useEffect, useMemo, useRef, useState } from "../../../vendor/preact.js";
+import { computedNodes, hasPython } from "../../engine/computed-nodes.js";
 import { GraphCluster, GraphItem } from "./graph-items.js";
 import { colourClass, outlines } from "./graph-outline.js";
 import {
@@ -176,11 +177,12 @@ function Arrows({ arrows, drawing, near }) {
 
 /** @param {Omit<Props, "sight"> & {items: Item[]}} props */
 function Items({ items, drawing, current, near, colourOf, isMarked, light, onUse, onFocus }) {
+  const computed = computedNodes.value;
   return items.map(
     (item) => html`
     <${GraphItem} key=${item.id} item=${item} box=${drawing.layout.boxes[item.id]} colourOf=${colourOf}
       isSelected=${item.id === near} isMarked=${isMarked(item)} light=${light(item)}
-      isCurrent=${item.id === current} onUse=${onUse} onFocus=${onFocus} />
+      isPython=${hasPython(item.kind === "scope" ? item.nodes.map(({ name }) => name) : [item.id], computed)} isCurrent=${item.id === current} onUse=${onUse} onFocus=${onFocus} />
   `,
   );
 }

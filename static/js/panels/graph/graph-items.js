@@ -17,9 +17,10 @@ const corner = ({ x, y, width, height }) => `translate(${x - width / 2} ${y - he
 /**
  * An operation, or a collapsed scope.
  * @param {{item: Item, box: Box, colourOf: ColourOf, isSelected: boolean, isMarked: boolean, isCurrent: boolean,
- *          light?: import("./step-operations.js").Light,
+ *          light?: import("./step-operations.js").Light, isPython: boolean,
  *          onUse: (id: string) => void, onFocus: (id: string) => void}} props
- *   `isMarked`: the search has found it; `light`: its place in the step that is gone through; `isCurrent`: Tab moves to it
+ *   `isMarked`: the search has found it; `light`: its place in the step that is gone through;
+ *   `isPython`: Python computes it, or a part of it, between compiled operations; `isCurrent`: Tab moves to it
  */
 export function GraphItem({
   item,
@@ -28,24 +29,48 @@ export function GraphItem({
   isSelected,
   isMarked,
   light,
+  isPython,
   isCurrent,
   onUse,
   onFocus,
 }) {
   // Of thousands of items few change at a time.
   return useMemo(
-    () => drawn({ item, box, colourOf, isSelected, isMarked, light, isCurrent, onUse, onFocus }),
-    [item, box, colourOf, isSelected, isMarked, light, isCurrent, onUse, onFocus],
+    () =>
+      drawn({
+        item,
+        box,
+        colourOf,
+        isSelected,
+        isMarked,
+        light,
+        isPython,
+        isCurrent,
+        onUse,
+        onFocus,
+      }),
+    [item, box, colourOf, isSelected, isMarked, light, isPython, isCurrent, onUse, onFocus],
   );
 }
 
 /** @param {Parameters<typeof GraphItem>[0]} props */
-function drawn({ item, box, colourOf, isSelected, isMarked, light, isCurrent, onUse, onFocus }) {
+function drawn({
+  item,
+  box,
+  colourOf,
+  isSelected,
+  isMarked,
+  light,
+  isPython,
+  isCurrent,
+  onUse,
+  onFocus,
+}) {
   const { width, height } = box;
   const isScope = item.kind === "scope";
   const parts = census(item.kind === "scope" ? item.nodes : [item.node], colourOf);
   // It begins with the visible text, so that voice control finds it.
-  const read = `${item.label} ${item.detail}`;
+  const read = `${item.label} ${item.detail}${isPython ? `, ${t().graph.inPython}` : ""}`;
   const what = isScope ? t().graph.scope(read) : read;
   return html`
     <g class=${`graph-item ${item.kind}`} transform=${corner(box)} data-id=${item.id}
@@ -58,9 +83,20 @@ function drawn({ item, box, colourOf, isSelected, isMarked, light, isCurrent, on
       <rect class="graph-box" width=${width} height=${height} rx=${isScope ? 9 : 7} />
       <text class="graph-label" x="12" y="17">${item.label}</text>${" "}
       <text class="graph-detail" x="12" y="31">${item.detail}</text>
+      ${isPython && html`<${PythonSign} x=${width - SIGN.width - 6} />`}
       ${isScope && html`<${Strip} parts=${parts} width=${width - 24} y=${height - 7} />`}
     </g>
   `;
+}
+
+/** The size of the sign on the upper edge of a box. */
+const SIGN = { width: 20, height: 12 };
+
+/** Python computes it. @param {{x: number}} props */
+function PythonSign({ x }) {
+  return html`<g class="graph-python" transform=${`translate(${x} ${3 - SIGN.height})`} aria-hidden="true">
+    <rect ...${SIGN} rx="6" /><text x=${SIGN.width / 2} y="9">Py</text>
+  </g>`;
 }
 
 /**

@@ -1,4 +1,5 @@
 import { html } from "../../../vendor/preact.js";
+import { computedNodes } from "../../engine/computed-nodes.js";
 import { percent, tick } from "../../words/format.js";
 import { t } from "../../words/locale.js";
 import * as store from "../../state/store.js";
@@ -28,6 +29,10 @@ export function Legend({ devices }) {
         <li key=${name}><span class="graph-swatch" data-colour=${colour}></span>${name}</li>
       `,
       )}
+      ${
+        Boolean(computedNodes.value?.python.size) &&
+        html`<li data-testid="graph-python"><span class="graph-swatch-python" aria-hidden="true">Py</span>${words.inPython}</li>`
+      }
       <li><svg class="graph-swatch-line" viewBox="0 0 20 8" aria-hidden="true"><path d="M0 4h20" /></svg>${words.controlEdge}</li>
     </ul>
   `;

@@ -1,5 +1,6 @@
 import { html } from "../../../vendor/preact.js";
 import { Icon } from "../../components/icons.js";
+import { computedNodes } from "../../engine/computed-nodes.js";
 import { lazy } from "../../components/lazy.js";
 import { shape } from "../../words/format.js";
 import { t } from "../../words/locale.js";
@@ -37,6 +38,7 @@ export function NodeDetails({ node, map, onLeave }) {
         <div><dt>${words.shape}</dt><dd>${shape(node.shape)}</dd></div>
         <div><dt>${words.type}</dt><dd>${node.dtype ?? words.noType}</dd></div>
         <div><dt>${words.device}</dt><dd>${node.device ?? notPlaced}</dd></div>
+        <${Computation} node=${node} />
         ${
           node.line !== null &&
           html`<div><dt>${words.createdAt}</dt><dd>${
@@ -49,4 +51,24 @@ export function NodeDetails({ node, map, onLeave }) {
       <${NodeTabs} node=${node} onLine=${toCode} />
     </aside>
   `;
+}
+
+/** Operations that compute nothing. */
+const STORED = ["constant", "placeholder", "variable"];
+
+/**
+ * Whether the node is a part of the compiled step, where there is one.
+ * @param {{node: import("../../../engine/messages.js").GraphNode}} props
+ */
+function Computation({ node: { name, op } }) {
+  const words = t().graph.node;
+  const computed = computedNodes.value;
+  const reason = computed?.python.get(name);
+  const word = reason
+    ? words.inPython[reason]
+    : computed?.compiled.has(name)
+      ? words.compiled
+      : computed?.problem && words.notCompiled[computed.problem];
+  if (!word || STORED.includes(op)) return null;
+  return html`<div><dt>${words.computed}</dt><dd data-testid="node-computed" data-reason=${reason ?? ""}>${word}</dd></div>`;
 }

@@ -1,5 +1,6 @@
 import { html, useEffect, useState } from "../../../vendor/preact.js";
 import { lazy } from "../../components/lazy.js";
+import { computedNodes } from "../../engine/computed-nodes.js";
 import { nodeKernel } from "../../engine/questions.js";
 import { t } from "../../words/locale.js";
 import * as store from "../../state/store.js";
@@ -28,9 +29,10 @@ export function NodeKernel({ node }) {
   useEffect(() => setOpen(false), [node.name]);
   if (!answer?.kernel) return waiting;
   const { device, within, fused, commands, total } = answer.kernel;
+  const isCompiled = computedNodes.value?.compiled.has(node.name);
   const others = fused.filter((name) => name !== within);
   return html`
-    ${commands.length === 0 && html`<p>${words.numpy(node.op, device)}</p>`}
+    ${commands.length === 0 && html`<p>${(isCompiled ? words.compiled : words.numpy)(node.op, device)}</p>`}
     ${within && html`<p>${words.within} <${NodeLink} name=${within} /></p>`}
     ${others.length > 0 && html`<p>${words.together} <${Names} names=${others} /></p>`}
     ${

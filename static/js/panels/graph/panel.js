@@ -9,6 +9,7 @@ import {
   useSignal,
   useState,
 } from "../../../vendor/preact.js";
+import { lookAtComputedNodes } from "../../engine/computed-nodes.js";
 import { alone } from "../../start/alone.js";
 import { Icon } from "../../components/icons.js";
 import { SavePicture } from "../../components/save-picture-button.js";
@@ -67,6 +68,7 @@ function GraphPanel({ title }) {
     });
   }, [graph]);
   const { drawing, activity } = useDrawing(graph, open, stage, isLarge);
+  useComputedNodes(graph);
 
   const devices = useMemo(() => [...new Set(graph?.nodes.map(deviceOf))].sort(), [graph]);
   const colourOf = useColours(graph, devices);
@@ -230,6 +232,15 @@ function useColours(graph, devices) {
     },
     [by, devices, graph, measured],
   );
+}
+
+/** Learn how operations are computed: once training has begun, and again when it has ended. @param {unknown} graph */
+function useComputedNodes(graph) {
+  const state = store.runState.value;
+  const live = store.liveModel.value;
+  useEffect(() => {
+    if (graph) lookAtComputedNodes();
+  }, [graph, state, live]);
 }
 
 function ColourChoice() {

@@ -1,0 +1,85 @@
+"""How a processor computes the nodes of a program: in compiled code, or in Python, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from playgrad.graph.tensor import Node, Tensor
+from playgrad.ops.emitted import emitted_operations, emitter_of
+from playgrad.ops.emitters import MOST_OPERANDS
+from playgrad.runtime.feeds import FeedDict
+from playgrad.runtime.session import Session
+
+Reason = Literal["own", "no_emitter", "unsupported", "operands", "blas"]
+"""Why Python computes a node: it is of an operation that the program has registered; the operation
+cannot be compiled, or not with these dtypes and attributes; it has too many operands; NumPy's BLAS
+is faster."""
+Whole = Literal["waits", "apart"]
+"""Why nothing of a program is compiled: it changes no variable and has not run often enough, or
+Python is faster; Python runs it operation by operation, as all programs here or because it runs on
+several devices."""
+
+
+@dataclass
+class ComputedNodes:
+    """The nodes of a program by what computes them.
+
+    Nodes that were computed when the program was compiled, and those that need no code, are in
+    neither group.
+
+    Attributes:
+        operations: the number of operations that a run computes, fused ones as one.
+        compiled_operations: how many of them are compiled.
+        compiled: the nodes that compiled code computes, with those that were fused into them.
+        python: the nodes that Python computes although the others are compiled.
+        problem: why nothing is compiled, or None.
+    """
+
+    operations: int = 0
+    compiled_operations: int = 0
+    compiled: list[str] = field(default_factory=list)
+    python: dict[str, Reason] = field(default_factory=dict)
+    problem: Whole | None = None
+
+
+def computed_nodes(
+    session: Session, fetches: Sequence[Node | Tensor], feed_dict: FeedDict = None
+) -> ComputedNodes | None:
+    """Return how a run of ``fetches`` computes its nodes; None if GPUs take part in it."""
+    with session.lock:
+        runnable = session.compiled(list(fetches), feed_dict)
+        assert runnable is not None
+        if any(loaded.plan.get("commands") for loaded in runnable.plans.values()):
+            return None
+        host_program = runnable.host_program
+        order = None if host_program is None else host_program.step_order()
+        if host_program is None or order is None:
+            waits = host_program is not None and host_program.can_compile
+            return ComputedNodes(problem="waits" if waits else "apart")
+        nodes = order.nodes
+        result = ComputedNodes(len(nodes), len(order.emitters))
+        program = runnable.compiled.program
+        copies: dict[str, list[str]] = {}
+        for name, kept in program.shared.items():
+            copies.setdefault(kept, []).append(name)
+        for node in nodes:
+            names = [node.name, *program.fused.get(node.name, ())]
+            names += [copy for name in names for copy in copies.get(name, ())]
+            if node in order.emitters:
+                result.compiled += names
+            else:
+                result.python |= dict.fromkeys(names, _reason(node))
+        return result
+
+
+def _reason(node: Node) -> Reason:
+    """Return why ``node``, which no emitter writes, is Python's."""
+    if emitter_of(node) is not None:
+        return "blas"
+    if node.op.source is not None and node.op.elementwise is None:
+        return "own"
+    if node.op.elementwise is None and node.op.name not in emitted_operations():
+        return "no_emitter"
+    return "operands" if len(node.inputs) + len(node.outputs) > MOST_OPERANDS else "unsupported"

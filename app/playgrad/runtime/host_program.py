@@ -164,7 +164,7 @@ class HostProgram:
 
     def _compile(self, host: StepHost) -> CompiledRun | None:
         feeds = list(self._feeds.values())
-        step = compile_step(self._order, self._fetches, feeds, True, host.relaxed, host.leaves)
+        step = compile_step(self._order, self._fetches, feeds, True, host.relaxed, host.multiplies)
         if step is None:
             return None
         block = self._store.block_of(host)

@@ -35,7 +35,10 @@ TURN = 0.03
 def trainer(workload: str, compiles: bool) -> tuple[Any, list[float]]:
     """Return a trainer, which compiles its step at once or never, after three steps."""
     compiled = {VARIABLE: "1" if compiles else "0"}
-    with mock.patch.dict(os.environ, compiled), mock.patch.object(host_program, "SECONDS_OF_NODE", 0.0):
+    with (
+        mock.patch.dict(os.environ, compiled),
+        mock.patch.object(host_program, "SECONDS_OF_NODE", 0.0),
+    ):
         made = PlaygradTrainer(lambda file: (DATA / file).read_bytes(), workload, "cpu")
         losses = [made.steps(1) for _ in range(3)]
         made.step_and_read()  # another program

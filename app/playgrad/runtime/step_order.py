@@ -80,11 +80,7 @@ def step_order(
     roots, variables, written, rewritten = _roots(order)
     given = set(fed)
     work = [node for node in order if _computes(node, given)]
-    emitters = {
-        node: found
-        for node in work
-        if (found := emitter_of(node)) is not None
-    }
+    emitters = {node: found for node in work if (found := emitter_of(node)) is not None}
     before = _dependencies(order, set(work), roots)
     final = _final(work, before)
     parts = _parts(

@@ -50,9 +50,7 @@ class WasmtimeHost:
         MemoryError: the process may not reserve addresses for the memory.
     """
 
-    def __init__(
-        self, size: int = LARGEST, relaxed: bool = True, multiplies: bool = True
-    ) -> None:
+    def __init__(self, size: int = LARGEST, relaxed: bool = True, multiplies: bool = True) -> None:
         self.relaxed = relaxed
         self.multiplies = multiplies
         self._store = wasmtime.Store(_engine())
@@ -236,13 +234,13 @@ def _new_trap() -> Callable[[bytes, int], int | None]:
 
 def _raise(error: int | None, trap: Any, interrupts: list[BaseException]) -> None:
     """Raise what a call returned, or what was raised within it."""
+    returned: Exception
     if error:
-        raise wasmtime.WasmtimeError._from_ptr(
+        returned = wasmtime.WasmtimeError._from_ptr(
             ctypes.cast(error, ctypes.POINTER(ffi.wasmtime_error_t))
         )
-    pointer = ctypes.POINTER(ffi.wasm_trap_t).from_buffer_copy(trap)
-    ctypes.memset(ctypes.addressof(trap), 0, ctypes.sizeof(trap))
-    trapped = wasmtime.Trap._from_ptr(pointer)
-    if interrupts:
-        raise interrupts.pop() from None
-    raise trapped
+    else:
+        pointer = ctypes.POINTER(ffi.wasm_trap_t).from_buffer_copy(trap)
+        ctypes.memset(ctypes.addressof(trap), 0, ctypes.sizeof(trap))
+        returned = wasmtime.Trap._from_ptr(pointer)
+    raise interrupts.pop() if interrupts else returned

@@ -15,10 +15,10 @@ from playgrad.wasm.values import StackValue, integer
 T = TypeVar("T")
 
 SGEMM = ("sgemm", (I32,) * 12)
-"""The name and the parameters of the host's product of float32 matrices, C = A B or C += A B: 1 or 0
-for each of A and B, whether it is stored transposed; the rows of C, its columns, and the terms of a
-sum; then the address and the elements from one stored row to the next of A; the same of B; whether
-to add to C; and the same of C."""
+"""The name and the parameters of the host's product of float32 matrices, C = A B or C += A B: 1 or
+0 for each of A and B, whether it is stored transposed; the rows of C, its columns, and the terms of
+a sum; then the address and the elements from one stored row to the next of A; the same of B; 1 to
+add to C, or 0; and the same of C."""
 
 UNDER_WAY, FAILURE, STEPS_DONE, FIRST_POINTER = range(4)
 """Words of a table: the number of the operation under way; not 0 if it cannot take its inputs; the

@@ -26,7 +26,7 @@ class PanelForm:
     """Windows over a batch of float32 images, all sizes in bytes but for numbers.
 
     Attributes:
-        batch, height, width: the numbers of images, and of windows in each, vertical and horizontal.
+        batch, height, width: the numbers of images, and of windows of each, down and across.
         image, down, right: from one image, row of windows and window to the next.
         segments: the places of elements that lie side by side, from the begin of a window.
         length: the number of elements in each.
@@ -90,8 +90,8 @@ def _windows(
     form: PanelForm,
     visit: Callable[[Procedure, StackValue, StackValue, int, int, int], None],
 ) -> Procedure:
-    """Add a procedure that visits vectors and elements: the row of the panel, the window, the offset
-    in the row, the type, and the offset in the window."""
+    """Add a procedure that visits vectors and elements: the row of the panel, the window, the
+    offset in the row, the type, and the offset in the window."""
     f = module.procedure([I32] * 4)
     panel, pixel, images, rows = f.arguments
 

@@ -18,6 +18,7 @@ from playgrad.wasm.window_panels import PanelForm, write_add, write_pack
 WORTH = 1 << 20
 """Multiplications from which panels are worth it."""
 
+
 def panel_form(
     image: PaddedForm, size: Sequence[int], out: Sequence[int], attrs: Attrs
 ) -> PanelForm:
@@ -75,9 +76,7 @@ def _write(
         with f.count(integer(form.height), rows_at_once) as top:
             height = f.copy(smaller(integer(form.height) - top, rows_at_once))
             windows = f.copy(images * height * form.width)
-            outcome = f.copy(
-                result + (first * form.height + top) * (4 * form.width * outputs)
-            )
+            outcome = f.copy(result + (first * form.height + top) * (4 * form.width * outputs))
             pixel = f.copy(image + first * form.image + top * form.down)
             operands: tuple[StackValue, ...]
             if kind != "image":

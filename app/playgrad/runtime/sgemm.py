@@ -77,4 +77,4 @@ def numpy_product(
 def _matrix(place: int, shape: tuple[int, int], row: int) -> np.ndarray[Any, Any]:
     rows, columns = shape
     elements = (ctypes.c_float * ((rows - 1) * row + columns)).from_address(place)
-    return np.lib.stride_tricks.as_strided(np.frombuffer(elements, np.float32), shape, (4 * row, 4))
+    return np.lib.stride_tricks.as_strided(np.ctypeslib.as_array(elements), shape, (4 * row, 4))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import sys
 import threading
 from collections.abc import Iterator
 from typing import Any
@@ -15,6 +16,7 @@ import playgrad as pg
 from playgrad import nn
 from playgrad.contract.cases import cases_of
 from playgrad.contract.on_device import check_values
+from playgrad.errors import DeviceError
 from playgrad.graph.opdef import lookup
 from playgrad.ops.convolution import emit_convolution
 from playgrad.ops.products import emit_matmul
@@ -33,7 +35,7 @@ Array = np.ndarray[Any, Any]
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Have every program compiled at its first run."""
-    monkeypatch.setenv(desktop_host.VARIABLE, "1")
+    monkeypatch.delenv(desktop_host.VARIABLE)
     with mock.patch.object(host_program, "SECONDS_OF_NODE", 0.0):
         yield
 
@@ -269,6 +271,33 @@ def test_without_the_compiler_numpy_computes(
         assert runnable is not None and runnable.host_program is not None
         assert runnable.host_program.compiled is None
         np.testing.assert_array_equal(session.value(w), np.full(7, 5.0))
+
+
+def test_the_environment_leaves_all_to_numpy(
+    graph: pg.Graph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "steps are compiled (wasmtime " in desktop_host.processor_summary()
+    monkeypatch.setenv(desktop_host.VARIABLE, "0")
+    assert "NumPy, since PLAYGRAD_SIMD is 0" in desktop_host.processor_summary()
+    w = pg.Variable(np.zeros(7, np.float32))
+    step = w.assign_add(pg.ones([7]))
+    with Session(graph, "cpu") as session:
+        session.run(step)
+        runnable = session.compiled(step.node)
+        assert runnable is not None and runnable.host_program is not None
+        assert runnable.host_program.compiled is None
+
+
+def test_a_compiler_that_cannot_be_loaded_is_named(
+    graph: pg.Graph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "playgrad.runtime.wasmtime_host", None)
+    w = pg.Variable(np.zeros(7, np.float32))
+    step = w.assign_add(pg.ones([7]))
+    with Session(graph, "cpu") as session:
+        with pytest.raises(DeviceError, match=r"(?s)wasmtime, cannot be loaded.*PLAYGRAD_SIMD=0"):
+            session.run(step)
+        np.testing.assert_array_equal(session.value(w), np.zeros(7))
 
 
 # The host

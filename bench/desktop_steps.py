@@ -32,9 +32,13 @@ TURN = 0.03
 """About the seconds of a turn."""
 
 
-def trainer(workload: str, seconds_of_node: float) -> tuple[Any, list[float]]:
-    """Return a trainer that compiles its step at once, or never if 1e9, after three steps."""
-    with mock.patch.object(host_program, "SECONDS_OF_NODE", seconds_of_node):
+def trainer(workload: str, compiles: bool) -> tuple[Any, list[float]]:
+    """Return a trainer, which compiles its step at once or never, after three steps."""
+    compiled = {VARIABLE: "1" if compiles else "0"}
+    with (
+        mock.patch.dict(os.environ, compiled),
+        mock.patch.object(host_program, "SECONDS_OF_NODE", 0.0),
+    ):
         made = PlaygradTrainer(lambda file: (DATA / file).read_bytes(), workload, "cpu")
         losses = [made.steps(1) for _ in range(3)]
         made.step_and_read()  # another program
@@ -58,7 +62,7 @@ def shortest(ways: dict[str, Callable[[int], Any]], seconds: float) -> dict[str,
 
 def measure(workload: str, seconds: float) -> str:
     """Return a row of the table."""
-    (apart, expected), (compiled, losses) = trainer(workload, 1e9), trainer(workload, 0.0)
+    (apart, expected), (compiled, losses) = trainer(workload, False), trainer(workload, True)
     peer = Trainer(workload, "cpu")
 
     def each(made: Any) -> Callable[[int], None]:
@@ -98,7 +102,6 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=1)
     options = parser.parse_args()
     write(DATA)
-    os.environ[VARIABLE] = "1"
     torch.set_num_threads(options.threads)
     print(
         "| ms | NumPy | compiled | PyTorch | ratio | NumPy, each | compiled, each | PyTorch, each"

@@ -35,6 +35,9 @@ os.environ["PATH"] = node_environment()["PATH"]
 # Most of a kernel test is llvmpipe's compiler, which takes a third less time if it optimises less.
 os.environ.setdefault("GALLIVM_PERF", "nopt")
 
+# The processor is NumPy, the reference of all devices. Tests of compiled steps ask for them.
+os.environ.setdefault("PLAYGRAD_SIMD", "0")
+
 # Tests must not fail because a machine is slow. In CI, Hypothesis would try the same cases always.
 settings.register_profile(
     "patient",

@@ -1,8 +1,9 @@
-"""Compiled steps on the desktop: hosts of sessions, BLAS between parts, threads, memory."""
+"""Compiled steps on the desktop: hosts of sessions, products by BLAS, threads, memory."""
 
 from __future__ import annotations
 
 import gc
+import sys
 import threading
 from collections.abc import Iterator
 from typing import Any
@@ -13,12 +14,18 @@ import pytest
 
 import playgrad as pg
 from playgrad import nn
-from playgrad.runtime import compile_steps, desktop_host, host_program, variables
-from playgrad.runtime.blas_nodes import is_left_to_blas
+from playgrad.contract.cases import cases_of
+from playgrad.contract.on_device import check_values
+from playgrad.errors import DeviceError
+from playgrad.graph.opdef import lookup
+from playgrad.ops.convolution import emit_convolution
+from playgrad.ops.products import emit_matmul
+from playgrad.runtime import desktop_host, host_program, sgemm, variables, wasmtime_host
 from playgrad.runtime.compiled_run import CompiledRun
 from playgrad.runtime.session import Session
 from playgrad.runtime.step_host import using_step_host
 from playgrad.runtime.wasmtime_host import WasmtimeHost
+from playgrad.wasm import window_panels
 from playgrad.wasm.step import StepCode
 from playgrad.wasm.values import integer
 
@@ -28,7 +35,7 @@ Array = np.ndarray[Any, Any]
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Have every program compiled at its first run."""
-    monkeypatch.setenv(desktop_host.VARIABLE, "1")
+    monkeypatch.delenv(desktop_host.VARIABLE)
     with mock.patch.object(host_program, "SECONDS_OF_NODE", 0.0):
         yield
 
@@ -66,72 +73,136 @@ NETWORKS = {
 }
 
 
+@pytest.fixture(params=["blas", "numpy"])
+def products(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> list[tuple[int, ...]]:
+    """The arguments of all products that compiled code calls: of OpenBLAS, and of NumPy."""
+    multiply = sgemm.product() if request.param == "blas" else sgemm.numpy_product
+    assert request.param == "numpy" or multiply is not sgemm.numpy_product
+    called: list[tuple[int, ...]] = []
+
+    def counted(begin: int, *arguments: int) -> None:
+        called.append(arguments)
+        multiply(begin, *arguments)
+
+    monkeypatch.setattr(wasmtime_host, "product", lambda: counted)
+    return called
+
+
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("name", NETWORKS)
-def test_training_is_the_same_as_by_numpy(name: str, threads: int) -> None:
-    calls: list[int] = []
-    call = CompiledRun._call
-
-    def counted(self: CompiledRun, *arguments: Any) -> None:
-        calls.append(len(self.step.order.parts))
-        call(self, *arguments)
-
+def test_training_is_the_same_as_by_numpy(
+    name: str, threads: int, products: list[tuple[int, ...]]
+) -> None:
     with using_step_host(None):
         expected, weights, _ = losses_of(NETWORKS[name](), threads)
-    with mock.patch.object(CompiledRun, "_call", counted):
-        losses, trained, _ = losses_of(NETWORKS[name](), threads)
-    assert max(calls) > 3, "no product was left to BLAS"
+    assert not products
+    losses, trained, _ = losses_of(NETWORKS[name](), threads)
+    assert products
     np.testing.assert_allclose(losses, expected, 1e-4)
     for value, other in zip(trained, weights, strict=True):
         np.testing.assert_allclose(value, other, 1e-2, 1e-3)
 
 
-def test_large_products_are_left_to_blas() -> None:
-    with pg.Graph().as_default():
-        wide, image = pg.zeros([256, 256]), pg.zeros([4, 32, 32, 8])
-        assert is_left_to_blas((wide @ wide).node)
-        assert not is_left_to_blas((wide[:8] @ wide[:, :8]).node)
-        assert is_left_to_blas(pg.conv2d(image, pg.zeros([3, 3, 8, 16])).node)
-        assert not is_left_to_blas(pg.conv2d(image[..., :1], pg.zeros([3, 3, 1, 256])).node)
-        assert not is_left_to_blas(pg.tanh(wide).node)
-
-
 @pytest.mark.parametrize("transposed", [(False, False), (True, False), (False, True), (True, True)])
-def test_products_between_compiled_parts(
-    graph: pg.Graph, transposed: tuple[bool, bool], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("stacks", [(3, 3), (3, 0), (0, 3)])
+def test_large_products_are_calls_of_blas(
+    graph: pg.Graph,
+    transposed: tuple[bool, bool],
+    stacks: tuple[int, int],
+    products: list[tuple[int, ...]],
 ) -> None:
-    monkeypatch.setattr(compile_steps, "WORTH", 1)
     random = np.random.default_rng(1)
-    a, b = (random.normal(size=(3, 96, 96)).astype(np.float32) for _ in range(2))
-    w = pg.Variable(a)
-    terms = [pg.tanh(w * 0.5) + 1.0, pg.constant(b) * 2.0]
-    result = pg.matmul(*terms, *transposed)
-    step = w.assign(pg.sin(result * 0.1) * 0.5 - 0.25)
-    x, y = np.tanh(a * 0.5) + 1, b * 2
-    x, y = (v.swapaxes(1, 2) if t else v for v, t in zip((x, y), transposed, strict=True))
+    shapes = ((90, 70), (70, 80))
+    a, b = (
+        random.normal(size=[stack] * bool(stack) + list(shape[::-1] if flip else shape))
+        for stack, shape, flip in zip(stacks, shapes, transposed, strict=True)
+    )
+    result = pg.matmul(*(pg.Variable(x.astype(np.float32)) for x in (a, b)), *transposed)
+    x, y = (v.swapaxes(-1, -2) if t else v for v, t in zip((a, b), transposed, strict=True))
     with Session(graph, "cpu") as session:
-        session.run(step.node)
-        parts = compiled(session, step.node).step.order.parts
-        assert [part.compiled for part in parts] == [True, False, True]
-        expected = np.sin((x @ y) * np.float32(0.1)) * 0.5 - 0.25
-        np.testing.assert_allclose(session.value(w), expected, 1e-3, 1e-4)
+        value = session.run(result)
+        assert compiled(session, result).step.order.emitters
+    np.testing.assert_allclose(value, x @ y, 1e-3, 1e-4)
+    # The rows of a stack and one matrix are the rows of one product.
+    assert len(products) == (1 if stacks == (3, 0) and not transposed[0] else 3)
+    assert {arguments[:2] for arguments in products} == {transposed}
 
 
-def test_steps_that_change_too_often_are_left_to_numpy(graph: pg.Graph) -> None:
+BY_PRODUCTS = ("matmul", "conv2d", "conv2d_filter_gradient", "conv2d_input_gradient")
+
+
+@pytest.mark.parametrize("panel", [1 << 8, window_panels.PANEL])
+@pytest.mark.parametrize("name", BY_PRODUCTS)
+def test_operations_by_products_agree_with_the_reference(
+    name: str, panel: int, monkeypatch: pytest.MonkeyPatch, products: list[tuple[int, ...]]
+) -> None:
+    monkeypatch.setattr(emit_matmul, "BLAS_FROM", 0)
+    monkeypatch.setattr(emit_convolution, "WORTH", 0)
+    monkeypatch.setattr(window_panels, "PANEL", panel)
+    check_values(lookup(name), cases_of(lookup(name)), "cpu:0")
+    assert products
+
+
+def test_vectors_and_small_matrices_by_blas(graph: pg.Graph) -> None:
+    random = np.random.default_rng(2)
+    a, b = (random.normal(size=size).astype(np.float32) for size in ((1, 600), (600, 500)))
+    with Session(graph, "cpu") as session:
+        for x, y, flips in (
+            (a, b, (False, False)),
+            (a.T, b, (True, False)),
+            (b.T, a, (False, True)),
+            (b, a.T, (True, False)),
+        ):
+            left, right = x.T if flips[0] else x, y.T if flips[1] else y
+            value = session.run(pg.matmul(pg.constant(x), pg.constant(y), *flips))
+            np.testing.assert_allclose(value, left @ right, 1e-3, 1e-4)
+
+
+def test_an_interrupted_product_changes_nothing(
+    graph: pg.Graph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The signal comes while a product is computed, which compiled code waits for."""
+    left = 1
+
+    def interrupted(begin: int, *arguments: int) -> None:
+        nonlocal left
+        left -= 1
+        if not left:
+            raise KeyboardInterrupt
+        sgemm.product()(begin, *arguments)
+
+    monkeypatch.setattr(wasmtime_host, "product", lambda: interrupted)
     w = pg.Variable(np.full((96, 96), 0.01, np.float32))
-    x = w * 1.0
-    for _ in range(6):
-        x = pg.tanh(x @ w)
+    first = w.assign(pg.tanh(w @ w) + 1.0)
+    late = pg.matmul(first, first)  # after the write
     with Session(graph, "cpu") as session:
-        session.run(x)
-        runnable = session.compiled(x)
-        assert runnable is not None and runnable.host_program is not None
-        assert runnable.host_program.compiled is None
+        for fetches, count in (([first.node], 1), ([first.node, late], 2)):
+            before, left = session.value(w), count
+            with pytest.raises(KeyboardInterrupt):
+                session.run(fetches)
+            assert left == 0
+            np.testing.assert_array_equal(session.value(w), before)
+            session.run(fetches)
+            assert not np.array_equal(session.value(w), before)
 
 
-def test_sessions_in_threads_have_memory_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_in_a_product_names_the_operation(
+    graph: pg.Graph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*arguments: int) -> None:
+        raise ValueError("no such library")
+
+    monkeypatch.setattr(wasmtime_host, "product", lambda: broken)
+    w = pg.Variable(np.full((96, 96), 0.01, np.float32))
+    product = pg.matmul(w, w, name="squared")
+    with Session(graph, "cpu") as session, pytest.raises(Exception, match="squared"):
+        session.run(product)
+
+
+def test_sessions_in_threads_have_memory_of_their_own() -> None:
     """Four threads train at once, and each gets what it gets alone."""
-    monkeypatch.setattr(compile_steps, "WORTH", 1)
     results: dict[int, Array] = {}
 
     def work(number: int) -> None:
@@ -202,6 +273,33 @@ def test_without_the_compiler_numpy_computes(
         np.testing.assert_array_equal(session.value(w), np.full(7, 5.0))
 
 
+def test_the_environment_leaves_all_to_numpy(
+    graph: pg.Graph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "steps are compiled (wasmtime " in desktop_host.processor_summary()
+    monkeypatch.setenv(desktop_host.VARIABLE, "0")
+    assert "NumPy, since PLAYGRAD_SIMD is 0" in desktop_host.processor_summary()
+    w = pg.Variable(np.zeros(7, np.float32))
+    step = w.assign_add(pg.ones([7]))
+    with Session(graph, "cpu") as session:
+        session.run(step)
+        runnable = session.compiled(step.node)
+        assert runnable is not None and runnable.host_program is not None
+        assert runnable.host_program.compiled is None
+
+
+def test_a_compiler_that_cannot_be_loaded_is_named(
+    graph: pg.Graph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "playgrad.runtime.wasmtime_host", None)
+    w = pg.Variable(np.zeros(7, np.float32))
+    step = w.assign_add(pg.ones([7]))
+    with Session(graph, "cpu") as session:
+        with pytest.raises(DeviceError, match=r"(?s)wasmtime, cannot be loaded.*PLAYGRAD_SIMD=0"):
+            session.run(step)
+        np.testing.assert_array_equal(session.value(w), np.zeros(7))
+
+
 # The host
 
 
@@ -240,7 +338,7 @@ def test_arrays_outlive_their_host() -> None:
 
 def test_a_trap_is_an_error_and_the_next_call_works() -> None:
     host = WasmtimeHost()
-    code = StepCode(host.relaxed)
+    code = StepCode(host.relaxed, host.multiplies)
     code.begin_run()
     code.f.store(integer(-64), integer(1))
     code.begin_run()

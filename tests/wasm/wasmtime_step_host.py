@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from playgrad.graph.tensor import Node
 from playgrad.runtime.wasmtime_host import WasmtimeHost
 
 Array = np.ndarray[Any, Any]
@@ -21,19 +20,15 @@ class WasmtimeStepHost(WasmtimeHost):
         loaded: the modules that were loaded.
     """
 
-    def __init__(self, size: int = 1 << 28, leaves: bool = False) -> None:
-        super().__init__(size, relaxed=False)
+    def __init__(self, size: int = 1 << 28, multiplies: bool = False) -> None:
+        super().__init__(size, relaxed=False, multiplies=multiplies)
         self.calls = 0
         self.loaded: list[bytes] = []
-        self._leaves = leaves
 
     def empty(self, size: int) -> Array:
         array = super().empty(size)
         array[:] = 0xAB
         return array
-
-    def leaves(self, node: Node) -> bool:
-        return self._leaves and super().leaves(node)
 
     def load(self, module: bytes, count: int) -> Sequence[Callable[..., None]]:
         self.loaded.append(module)

@@ -1,8 +1,4 @@
-"""Operations of a compiled step that BLAS computes faster on the desktop.
-
-BLAS has vectors of up to 512 bits, WebAssembly of 128: per core it multiplies three times as fast.
-A change from compiled code to Python and back takes about 8 µs.
-"""
+"""Products of matrices that Python computes between compiled parts, such as those of float64."""
 
 from __future__ import annotations
 
@@ -11,31 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from playgrad.compiler.work_estimates import operations
 from playgrad.graph.tensor import Node
 
 Array = np.ndarray[Any, Any]
-
-PRODUCT = 1 << 19
-"""Multiplications and additions from which a product of matrices is left to BLAS."""
-CONVOLUTION = 1 << 22
-"""The same of a convolution or one of its gradients, which also copies pixels."""
-CHANNELS = 4
-"""Channels of an image from which NumPy copies the pixels under windows fast enough."""
-_IMAGES = {"conv2d": (0, "inputs"), "conv2d_filter_gradient": (0, "inputs")}
-_IMAGES |= {"conv2d_input_gradient": (0, "outputs")}
-
-
-def is_left_to_blas(node: Node) -> bool:
-    """Return whether the reference of ``node`` is faster than compiled code."""
-    name = node.op.name
-    if name == "matmul":
-        return operations(node) >= PRODUCT
-    if name not in _IMAGES or "groups" in node.attrs:
-        return False
-    place, side = _IMAGES[name]
-    channels = getattr(node, side)[place].spec.static_shape[3]
-    return bool(operations(node) >= CONVOLUTION and channels >= CHANNELS)
 
 
 def product_writer(node: Node) -> Callable[[Sequence[Array], Array], None] | None:

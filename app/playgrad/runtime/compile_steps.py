@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from playgrad.compiler.work_estimates import operations
+from playgrad.compiler.work_estimates import is_product, operations
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.ops.emitters import Operand
 from playgrad.runtime.step_arena import Arena, Region, plan_arena
@@ -15,9 +15,6 @@ from playgrad.runtime.step_order import Part, StepOrder, step_order
 from playgrad.wasm.step import StepCode
 from playgrad.wasm.values import StackValue
 
-WORTH = 3
-"""Compiled operations on average between two changes to Python that are worth the changes, where
-Python computes operations although they could be compiled."""
 LONGEST = 1e9
 """Multiplications and additions of a run, about; between runs a stop is looked for."""
 
@@ -58,29 +55,29 @@ def compile_step(
     fed: Sequence[Tensor],
     overwrites: bool,
     relaxed: bool,
-    leaves: Callable[[Node], bool] = lambda node: False,
+    multiplies: bool = False,
 ) -> CompiledStep | None:
-    """Compile ``nodes``, in an order of execution; None if no emitter supports any of them, or if
-    too few lie between those that are left to Python.
+    """Compile ``nodes``, in an order of execution; None if no emitter supports any of them.
 
     Args:
         fetches: the tensors that a run returns.
         fed: the tensors that are fed.
         overwrites: whether the step may overwrite variables.
         relaxed: whether to use Relaxed SIMD.
-        leaves: whether to have Python compute a node that an emitter supports.
+        multiplies: whether the host multiplies matrices.
     """
-    order = order_to_compile(nodes, fetches, fed, overwrites, leaves)
+    order = order_to_compile(nodes, fetches, fed, overwrites, multiplies)
     if order is None:
         return None
-    return _compiled(order, nodes, fetches, fed, overwrites, relaxed)
+    return _compiled(order, nodes, fetches, fed, overwrites, StepCode(relaxed, multiplies))
 
 
 def compile_whole(
     nodes: Sequence[Node], fetches: Sequence[Tensor], fed: Sequence[Tensor]
 ) -> CompiledStep:
     """Compile ``nodes``, which write no variables and all have emitters, for any host."""
-    return _compiled(step_order(nodes, fetches, fed, False), nodes, fetches, fed, False, False)
+    order = step_order(nodes, fetches, fed, False)
+    return _compiled(order, nodes, fetches, fed, False, StepCode(relaxed=False))
 
 
 def _compiled(
@@ -89,13 +86,13 @@ def _compiled(
     fetches: Sequence[Tensor],
     fed: Sequence[Tensor],
     overwrites: bool,
-    relaxed: bool,
+    code: StepCode,
 ) -> CompiledStep:
     constants = [node.outputs[0] for node in nodes if node.op.name == "constant"]
     arena = plan_arena(order, fetches, fed, constants)
     # Fetches are read after the last run, and before Python writes to variables.
     fetches_old = any(order.variable_of(tensor) in order.written for tensor in fetches)
-    return _StepCompiler(order, arena, overwrites, fetches_old, relaxed).compiled()
+    return _StepCompiler(order, arena, overwrites, fetches_old, code).compiled()
 
 
 def order_to_compile(
@@ -103,18 +100,12 @@ def order_to_compile(
     fetches: Sequence[Tensor],
     fed: Sequence[Tensor],
     overwrites: bool,
-    leaves: Callable[[Node], bool],
+    multiplies: bool,
 ) -> StepOrder | None:
     """Return the order of a step that `compile_step` compiles; None if it compiles nothing."""
-    order = step_order(nodes, fetches, fed, overwrites, leaves)
-    return order if order.emitters and _is_worth_it(order, leaves) else None
-
-
-def _is_worth_it(order: StepOrder, leaves: Callable[[Node], bool]) -> bool:
-    compiled = [part for part in order.parts if part.compiled]
-    if len(compiled) < len(order.parts) and any(map(leaves, order.nodes)):
-        return sum(len(part.nodes) for part in compiled) >= WORTH * len(compiled)
-    return True
+    # The user may interrupt a product of the host.
+    order = step_order(nodes, fetches, fed, overwrites, is_product if multiplies else None)
+    return order if order.emitters else None
 
 
 class _StepCompiler:
@@ -126,13 +117,13 @@ class _StepCompiler:
         arena: Arena,
         overwrites: bool,
         fetches_old: bool,
-        relaxed: bool,
+        builder: StepCode,
     ) -> None:
         self._order = order
         self._arena = arena
         self._fetches_old = fetches_old
         self._overwrites = overwrites
-        self._builder = StepCode(relaxed)
+        self._builder = builder
         self._runs = 0
         self._constants = [
             self._builder.add_constant(np.asarray(tensor.node.attrs["value"]))

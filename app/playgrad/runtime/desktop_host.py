@@ -1,22 +1,25 @@
 """Compiled steps on the desktop: whether to compile, and a host for each session.
 
-The user has to ask for it: a training that goes on from a checkpoint begins with NumPy again, so
-its last digits may differ from those of one that was never interrupted.
+Whoever installed the compiler asked for them. The environment can turn them off: last digits may
+differ from NumPy's, so a training should go on as it began.
 """
 
 from __future__ import annotations
 
 import os
 import sys
+from functools import cache
 from importlib.metadata import version
 from importlib.util import find_spec
 
+from playgrad.errors import DeviceError
 from playgrad.runtime.step_host import StepHost, is_host_chosen
 
 VARIABLE = "PLAYGRAD_SIMD"
-"""The environment variable that is 1 if steps are to be compiled."""
+"""The environment variable that is 0 if steps are not to be compiled."""
 
 
+@cache
 def has_compiler() -> bool:
     """Return whether this is the desktop, with the compiler that `desktop_host` needs."""
     return sys.platform != "emscripten" and find_spec("wasmtime") is not None
@@ -24,19 +27,19 @@ def has_compiler() -> bool:
 
 def is_enabled() -> bool:
     """Return whether steps are to be compiled here."""
-    return os.environ.get(VARIABLE) == "1" and has_compiler()
+    return os.environ.get(VARIABLE) != "0" and has_compiler()
 
 
 def processor_summary() -> str:
     """Return a sentence about how this process computes on the processor."""
     if is_enabled():
-        return f"steps are compiled (wasmtime {version('wasmtime')}), large products are NumPy's."
+        return (
+            f"steps are compiled (wasmtime {version('wasmtime')}), large products are NumPy's. "
+            f"{VARIABLE}=0 leaves all to NumPy."
+        )
     if has_compiler():
-        return f"NumPy. Small networks are faster with compiled steps: set {VARIABLE}=1."
-    return (
-        "NumPy. Small networks are faster with compiled steps: "
-        f'pip install "playgrad[simd]", and set {VARIABLE}=1.'
-    )
+        return f"NumPy, since {VARIABLE} is 0. Compiled steps are faster."
+    return 'NumPy. Compiled steps are faster: pip install "playgrad[simd]".'
 
 
 def compiles_for_sessions() -> bool:
@@ -49,7 +52,14 @@ def desktop_host() -> StepHost:
 
     Raises:
         MemoryError: the process may not reserve addresses for it.
+        DeviceError: the compiler is installed, but cannot be loaded.
     """
-    from playgrad.runtime.wasmtime_host import WasmtimeHost
+    try:
+        from playgrad.runtime.wasmtime_host import WasmtimeHost
+    except (ImportError, OSError, RuntimeError) as error:
+        raise DeviceError(
+            f"the compiler of training steps, the package wasmtime, cannot be loaded: {error}",
+            hint=f"Install it again, or set {VARIABLE}=0 to compute with NumPy.",
+        ) from error
 
     return WasmtimeHost()

@@ -132,7 +132,7 @@ class HostProgram:
             return None
         self._host = self._host or self._store.desktop_host()
         feeds = list(self._feeds.values())
-        return order_to_compile(self._order, self._fetches, feeds, True, self._host.leaves)
+        return order_to_compile(self._order, self._fetches, feeds, True, self._host.multiplies)
 
     def repeat(self, feeds: Mapping[str, Array], steps: int) -> int:
         """Run up to ``steps`` times in one call of compiled code; return how many runs were done.
@@ -181,7 +181,7 @@ class HostProgram:
 
     def _compile(self, host: StepHost) -> CompiledRun | None:
         feeds = list(self._feeds.values())
-        step = compile_step(self._order, self._fetches, feeds, True, host.relaxed, host.leaves)
+        step = compile_step(self._order, self._fetches, feeds, True, host.relaxed, host.multiplies)
         if step is None:
             return None
         block = self._store.block_of(host)

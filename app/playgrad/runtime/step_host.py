@@ -16,7 +16,6 @@ from weakref import WeakSet
 import numpy as np
 
 from playgrad.errors import OutOfMemoryError
-from playgrad.graph.tensor import Node
 from playgrad.wasm.memory import address
 from playgrad.wasm.module import Module
 
@@ -32,9 +31,11 @@ class StepHost(Protocol):
 
     Attributes:
         relaxed: whether it has Relaxed SIMD.
+        multiplies: whether its code can call `playgrad.wasm.step.SGEMM`.
     """
 
     relaxed: bool
+    multiplies: bool
 
     def empty(self, size: int) -> Array:
         """Return ``size`` bytes whose contents are undefined, aligned, as uint8.
@@ -52,16 +53,16 @@ class StepHost(Protocol):
     def load(self, module: bytes, count: int) -> Sequence[Run]:
         """Return the functions ``run0``, ``run1``, ... of a module."""
 
-    def leaves(self, node: Node) -> bool:
-        """Return whether the reference of ``node`` is faster than compiled code."""
-
 
 class PageHost:
     """The memory of the Python in a page.
 
     Attributes:
         relaxed: whether the browser has Relaxed SIMD.
+        multiplies: False, as NumPy has no BLAS here.
     """
+
+    multiplies = False
 
     def __init__(self, relaxed: bool) -> None:
         self.relaxed = relaxed
@@ -84,10 +85,6 @@ class PageHost:
 
         exports = instantiate(module)
         return [getattr(exports, f"run{number}") for number in range(count)]
-
-    def leaves(self, node: Node) -> bool:
-        """Return False: NumPy has no BLAS here."""
-        return False
 
 
 class BlockUser(Protocol):

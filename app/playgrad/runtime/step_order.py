@@ -67,7 +67,7 @@ def step_order(
     fetches: Collection[Tensor],
     fed: Collection[Tensor],
     overwrites: bool,
-    leaves: Callable[[Node], bool] = lambda node: False,
+    may_end: Callable[[Node], bool] | None = None,
 ) -> StepOrder:
     """Return the work of ``order``, all nodes of a program.
 
@@ -75,16 +75,12 @@ def step_order(
         fed: the tensors that are fed.
         overwrites: whether variables may be overwritten, as far as a step that fails then still
             changes none of them.
-        leaves: whether to have Python compute a node that an emitter supports.
+        may_end: whether a run may end at a node for another reason than its inputs.
     """
     roots, variables, written, rewritten = _roots(order)
     given = set(fed)
     work = [node for node in order if _computes(node, given)]
-    emitters = {
-        node: found
-        for node in work
-        if (found := emitter_of(node)) is not None and (node.op.writes or not leaves(node))
-    }
+    emitters = {node: found for node in work if (found := emitter_of(node)) is not None}
     before = _dependencies(order, set(work), roots)
     final = _final(work, before)
     parts = _parts(
@@ -93,7 +89,10 @@ def step_order(
     last = [node for node in work if node in final]
     parts += _parts(last, before, lambda node: node in emitters)
     result = StepOrder(_joined(parts), emitters, roots, variables, written)
-    if overwrites and all(node in emitters and not emitters[node].may_fail for node in last):
+    if overwrites and all(
+        node in emitters and not emitters[node].may_fail and not (may_end and may_end(node))
+        for node in last
+    ):
         result.in_place = set(written) - rewritten - _read_late(result, fetches)
     return result
 

@@ -17,9 +17,9 @@ import numpy as np
 import wasmtime
 from wasmtime import _ffi as ffi
 
-from playgrad.graph.tensor import Node
-from playgrad.runtime.blas_nodes import is_left_to_blas
+from playgrad.runtime.sgemm import product
 from playgrad.runtime.step_host import ALIGNMENT, Array, Run
+from playgrad.wasm.step import SGEMM
 
 _PAGE = 1 << 16
 LARGEST = (1 << 32) - _PAGE
@@ -44,13 +44,15 @@ class WasmtimeHost:
 
     Attributes:
         relaxed: whether to use Relaxed SIMD.
+        multiplies: whether compiled code calls BLAS.
 
     Raises:
         MemoryError: the process may not reserve addresses for the memory.
     """
 
-    def __init__(self, size: int = LARGEST, relaxed: bool = True) -> None:
+    def __init__(self, size: int = LARGEST, relaxed: bool = True, multiplies: bool = True) -> None:
         self.relaxed = relaxed
+        self.multiplies = multiplies
         self._store = wasmtime.Store(_engine())
         pages = -(-size // _PAGE)
         kind = wasmtime.MemoryType(wasmtime.Limits(1, pages))
@@ -64,6 +66,8 @@ class WasmtimeHost:
         self._gaps = [(ALIGNMENT, _PAGE)]  # not 0, at which nothing may lie
         self._freed: deque[tuple[int, int]] = deque()  # finalizers run at any moment
         self._taken = 0
+        self._interrupts: list[BaseException] = []
+        self._products = _sgemm(self._store, begin, self._interrupts) if multiplies else None
 
     @property
     def allocated(self) -> int:
@@ -144,12 +148,11 @@ class WasmtimeHost:
     def load(self, module: bytes, count: int) -> Sequence[Run]:
         """Return the functions ``run0``, ``run1``, ... of a module."""
         compiled = wasmtime.Module(_engine(), module)
-        exports = wasmtime.Instance(self._store, compiled, [self._memory]).exports(self._store)
+        imports: list[Any] = [self._memory]
+        if self._products is not None:
+            imports.append(self._products[0])
+        exports = wasmtime.Instance(self._store, compiled, imports).exports(self._store)
         return [self._run(exports[f"run{number}"]) for number in range(count)]
-
-    def leaves(self, node: Node) -> bool:
-        """Return whether BLAS computes ``node`` faster."""
-        return is_left_to_blas(node)
 
     def _run(self, exported: Any) -> Run:
         # Five numbers of 32 bits, each in the first word of 16 bytes.
@@ -157,6 +160,7 @@ class WasmtimeHost:
         trap = ctypes.POINTER(ffi.wasm_trap_t)()
         # Pointers that are converted once. They are valid as long as the store, which is kept here.
         store, context = self._store, ctypes.cast(self._store._context(), ctypes.c_void_p)
+        interrupts = self._interrupts
         arguments = (
             context,
             ctypes.cast(ctypes.pointer(exported._func), ctypes.c_void_p),
@@ -174,9 +178,9 @@ class WasmtimeHost:
             values[16] = steps
             error = call(*arguments)
             if error or trap:
-                _raise(error, trap)
+                _raise(error, trap, interrupts)
 
-        run.kept = (store, exported)  # type: ignore[attr-defined]
+        run.kept = (store, exported, self._products)  # type: ignore[attr-defined]
         return run
 
 
@@ -188,12 +192,55 @@ def _call_unchecked() -> Callable[..., int | None]:
     return function(("wasmtime_func_call_unchecked", ffi.dll))
 
 
-def _raise(error: int | None, trap: Any) -> None:
-    """Raise what a call returned."""
+def _sgemm(
+    store: wasmtime.Store, begin: int, interrupts: list[BaseException]
+) -> tuple[wasmtime.Func, Any]:
+    """Return the function `SGEMM` on the memory that begins at the address ``begin``, with what has
+    to live as long; what is raised in it is added to ``interrupts``."""
+    multiply, (_, parameters) = product(), SGEMM
+    words = ctypes.c_uint32 * (4 * len(parameters))  # each in the first word of 16 bytes
+    message = b"interrupted"
+
+    def call(_env: int, _caller: int, arguments: int, _count: int) -> int:
+        try:
+            multiply(begin, *words.from_address(arguments)[::4])
+        except BaseException as error:  # also that of a signal
+            interrupts.append(error)
+            return _new_trap()(message, len(message)) or 0
+        return 0
+
+    pointer = ctypes.c_void_p
+    kind = ctypes.CFUNCTYPE(ctypes.c_size_t, pointer, pointer, pointer, ctypes.c_size_t)
+    callback, function = kind(call), ffi.wasmtime_func_t()
+    signature = wasmtime.FuncType([wasmtime.ValType.i32()] * len(parameters), [])
+    create = ctypes.CFUNCTYPE(None, pointer, pointer, kind, pointer, pointer, pointer)
+    create(("wasmtime_func_new_unchecked", ffi.dll))(
+        ctypes.cast(store._context(), pointer),
+        ctypes.cast(signature.ptr(), pointer),
+        callback,
+        None,
+        None,
+        ctypes.cast(ctypes.byref(function), pointer),
+    )
+    return wasmtime.Func._from_raw(function), callback
+
+
+@cache
+def _new_trap() -> Callable[[bytes, int], int | None]:
+    """Return wasmtime's C function that makes a trap of a message and its length."""
+    kind = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t)
+    return kind(("wasmtime_trap_new", ffi.dll))
+
+
+def _raise(error: int | None, trap: Any, interrupts: list[BaseException]) -> None:
+    """Raise what a call returned, or what was raised within it."""
+    returned: Exception
     if error:
-        raise wasmtime.WasmtimeError._from_ptr(
+        returned = wasmtime.WasmtimeError._from_ptr(
             ctypes.cast(error, ctypes.POINTER(ffi.wasmtime_error_t))
         )
-    pointer = ctypes.POINTER(ffi.wasm_trap_t).from_buffer_copy(trap)
-    ctypes.memset(ctypes.addressof(trap), 0, ctypes.sizeof(trap))
-    raise wasmtime.Trap._from_ptr(pointer)
+    else:
+        pointer = ctypes.POINTER(ffi.wasm_trap_t).from_buffer_copy(trap)
+        ctypes.memset(ctypes.addressof(trap), 0, ctypes.sizeof(trap))
+        returned = wasmtime.Trap._from_ptr(pointer)
+    raise interrupts.pop() if interrupts else returned

@@ -24,6 +24,7 @@ _INSTRUCTIONS = {
     "i32 max_s": 0xB8, "i32 max_u": 0xB9,
     "abs": 0xE0, "neg": 0xE1, "sqrt": 0xE3,
     "add": 0xE4, "sub": 0xE5, "mul": 0xE6, "div": 0xE7, "min": 0xE8, "max": 0xE9,
+    "pmin": 0xEA, "pmax": 0xEB,
     "f64 from low i32": 0xFE, "f64 from low u32": 0xFF, "i32 from f64": 0xFC, "u32 from f64": 0xFD,
     "i64 add": 0xCE, "i64 sub": 0xD1,
     "f64 from low f32": 0x5F, "f32 from f64": 0x5E, "f64 nearest": 0x94, "f64 abs": 0xEC,

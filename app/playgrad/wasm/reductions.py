@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from math import prod
 
 from playgrad.wasm.elements import ELEMENTS, load, store
-from playgrad.wasm.encoding import F32, F64
+from playgrad.wasm.encoding import F32, F64, V128
 from playgrad.wasm.kernel import KernelCode
-from playgrad.wasm.lanes import lanes, splat
+from playgrad.wasm.lanes import lanes, shuffled, splat, words
 from playgrad.wasm.nest import Strides, dense, nest
 from playgrad.wasm.procedure import Local, Procedure
 from playgrad.wasm.reduction_kinds import PRODUCT, SUM, Reduction, first_value
@@ -65,10 +66,11 @@ def reduce_axes(
         return
     outer = _Axes(kept.sizes[:-1], kept.read[:-1], kept.write[:-1])
     with nest(f, outer.sizes, [(source, outer.read), (target, outer.write)]) as (read, write):
-        row = kept.sizes[-1]
+        row, vector = kept.sizes[-1], finish_vector or (lambda value: value)
         if dtype == "float32" and not wide and reduction.vector:
-            vector = finish_vector or (lambda value: value)
             _columns(f, reduction, row, reduced, read, write, vector)
+        elif wide and reduction is SUM:
+            _wide_columns(f, row, reduced, read, write, vector)
         else:
             with nest(f, [row], [(read, (element.size,)), (write, (element.size,))]) as (r, w):
                 total = _in_order(code, reduction, dtype, reduced, r, wide)
@@ -149,6 +151,38 @@ def _columns(
         for place, total in zip(places, totals, strict=True):
             place.store(f, write, finish(total))
 
+    _across_lines(f, length, some)
+
+
+def _wide_columns(
+    f: Procedure,
+    length: int,
+    reduced: _Axes,
+    read: StackValue,
+    write: StackValue,
+    finish: Finish,
+) -> None:
+    """Add rows up to one row, in float64, four or sixteen columns at a time."""
+
+    def some(places: Sequence[VectorPlace]) -> None:
+        totals = [(f.local(V128), f.local(V128)) for _ in places]
+        for total in chain(*totals):
+            f.set(total, words(0))
+        with nest(f, reduced.sizes, [(read, reduced.read)]) as (row,):
+            for place, (low, high) in zip(places, totals, strict=True):
+                four = f.copy(place.load(row))
+                f.set(low, lanes("f64 add", low, lanes("f64 from low f32", four)))
+                rest = lanes("f64 from low f32", shuffled(four, four, (2, 3, 0, 1)))
+                f.set(high, lanes("f64 add", high, rest))
+        for place, pair in zip(places, totals, strict=True):
+            low, high = (f.copy(lanes("f32 from f64", total)) for total in pair)
+            place.store(f, write, finish(shuffled(low, high, (0, 1, 4, 5))))
+
+    _across_lines(f, length, some)
+
+
+def _across_lines(f: Procedure, length: int, some: Callable[[Sequence[VectorPlace]], None]) -> None:
+    """Write ``some`` for four vectors of a row at a time, a line of a cache, and the rest."""
     wide = length - length % 16
     if wide:
         with f.count(integer(4 * wide), 64) as offset:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from playgrad.wasm.encoding import F32, I32, V128
 from playgrad.wasm.lanes import horizontal_sum
@@ -36,6 +36,14 @@ class ProductForm:
     def multiplications(self) -> int:
         """Of all products."""
         return self.count * self.rows * self.columns * self.terms
+
+    def with_long_rows(self) -> ProductForm:
+        """Return the form of one product in the place of a stack with a common second operand, if
+        the rows of the others follow each other."""
+        (a, a_row, _), (c, c_row) = self.a, self.c
+        if self.b[0] or a != self.rows * a_row or c != self.rows * c_row:
+            return self
+        return replace(self, count=1, rows=self.count * self.rows)
 
     def as_row(self) -> ProductForm:
         """Return the form of the transposed product, with the operands exchanged, of matrices whose

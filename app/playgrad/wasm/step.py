@@ -14,6 +14,12 @@ from playgrad.wasm.values import StackValue, integer
 
 T = TypeVar("T")
 
+SGEMM = ("sgemm", (I32,) * 12)
+"""The name and the parameters of the host's product of float32 matrices, C = A B or C += A B: 1 or
+0 for each of A and B, whether it is stored transposed; the rows of C, its columns, and the terms of
+a sum; then the address and the elements from one stored row to the next of A; the same of B; 1 to
+add to C, or 0; and the same of C."""
+
 UNDER_WAY, FAILURE, STEPS_DONE, FIRST_POINTER = range(4)
 """Words of a table: the number of the operation under way; not 0 if it cannot take its inputs; the
 steps that are done; then addresses of arrays."""
@@ -29,19 +35,22 @@ class StepCode:
 
     Args:
         relaxed: whether the host has Relaxed SIMD.
+        multiplies: whether the host has `SGEMM`.
 
     Attributes:
         f: the procedure to write to, of the run that was begun last.
+        sgemm: the host's product; None if it has none.
         constants: the bytes of constants.
         scratch_bytes: the bytes that the host provides at ``scratch``.
     """
 
-    def __init__(self, relaxed: bool) -> None:
+    def __init__(self, relaxed: bool, multiplies: bool = False) -> None:
         self.relaxed = relaxed
         self.constants = bytearray()
         self.scratch_bytes = 0
         self.f: Procedure
-        self._module = Module()
+        self._module = Module(dict([SGEMM]) if multiplies else {})
+        self.sgemm = self._module.imported.get(SGEMM[0])
         self._shared: dict[Hashable, Any] = {}
         self._offsets: dict[bytes, int] = {}
         self._pointers: dict[int, Local] = {}

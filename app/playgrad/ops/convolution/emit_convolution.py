@@ -10,6 +10,7 @@ from math import prod
 
 from playgrad.graph.opdef import Array
 from playgrad.graph.tensor import Node
+from playgrad.ops.convolution.emit_blas_convolution import WORTH, emit_panels, panel_form
 from playgrad.ops.convolution.emit_padding import padded_form, padded_image, write_cropped
 from playgrad.ops.convolution.simd_convolution import segment_length, window_tables
 from playgrad.ops.emitters import Operand, emitter
@@ -49,6 +50,9 @@ def emit_conv2d(
     image, filters = inputs
     (result,) = outputs
     form = padded_form(image.shape, node.attrs["padding"])
+    if _is_worth_panels(step, filters.shape, result.shape):
+        _with_panels(step, node, form, "result", image, filters, result)
+        return
     windows, terms = _tables(node, form, filters.shape[:2], result.shape[1:3])
     _indexed(step, form, image, windows, terms, filters, result)
 
@@ -61,8 +65,40 @@ def emit_filter_gradient(
     image, gradient = inputs
     form = padded_form(image.shape, node.attrs["padding"])
     size = node.attrs["kernel_size"]
+    if _is_worth_panels(step, outputs[0].shape, gradient.shape):
+        _with_panels(step, node, form, "filters", image, outputs[0], gradient)
+        return
     windows, terms = _tables(node, form, size, gradient.shape[1:3])
     _indexed(step, form, image, terms, windows, gradient, outputs[0])
+
+
+def _is_worth_panels(step: StepCode, filters: Sequence[int], result: Sequence[int]) -> bool:
+    return step.sgemm is not None and prod(result) * prod(filters[:3]) >= WORTH
+
+
+def _with_panels(
+    step: StepCode,
+    node: Node,
+    form: PaddedForm,
+    kind: str,
+    image: Operand,
+    filters: Operand,
+    result: Operand,
+) -> None:
+    """Write the array of ``kind`` with the others; see `emit_panels`."""
+    panels = panel_form(form, filters.shape[:2], result.shape[1:3], node.attrs)
+    size = panels.bytes + -panels.bytes % 16
+    scratch = step.scratch(size + form.padded_bytes * form.is_padded)
+    pixels: StackValue
+    if kind != "image":
+        pixels = padded_image(step, form, image.address, scratch + size)
+    else:
+        pixels = scratch + size if form.is_padded else image.address
+        step.f.fill_bytes(pixels, 0, form.padded_bytes)
+    arrays = pixels, filters.address, result.address
+    emit_panels(step, kind, panels, filters.shape[3], *arrays, scratch)
+    if kind == "image" and form.is_padded:
+        write_cropped(step, form, pixels, image.address)
 
 
 def _indexed(
@@ -108,6 +144,9 @@ def emit_image_gradient(
     (result,) = outputs
     form = padded_form(result.shape, node.attrs["padding"])
     if not prod(result.shape):
+        return
+    if _is_worth_panels(step, filters.shape, gradient.shape):
+        _with_panels(step, node, form, "image", result, filters, gradient)
         return
     *_, channels, depth = filters.shape
     windows, terms = _tables(node, form, filters.shape[:2], gradient.shape[1:3])

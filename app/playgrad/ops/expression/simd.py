@@ -35,29 +35,45 @@ _LOG = (
     3.3333331174e-1, -2.4999993993e-1, 2.0000714765e-1, -1.6668057665e-1, 1.4249322787e-1,
     -1.2420140846e-1, 1.1676998740e-1, -1.1514610310e-1, 7.0376836292e-2,
 )  # fmt: skip
+_ROUNDING = 1.5 * 2.0**23
+"""A number that rounds a small one to a whole one when it is added. The bits of the sum, as an
+integer, are the sum of its own bits and the whole number."""
 _SMALLEST_NORMAL = float(np.finfo(np.float32).tiny)
 _SIGN = 0x80000000
 
 
-def polynomial(coefficients: Sequence[float], x: Local) -> StackValue:
-    """Return a polynomial with these coefficients, by rising powers."""
-    value = floats(coefficients[-1])
-    for coefficient in coefficients[-2::-1]:
-        value = lanes("add", lanes("mul", value, x), floats(coefficient))
-    return value
+def polynomial(f: Procedure, coefficients: Sequence[float], x: Local) -> StackValue:
+    """Return a polynomial with these coefficients, by rising powers.
+
+    Pairs of terms are joined first, then pairs of pairs (Estrin 1960): a processor computes them at
+    the same time, where a nest of sums would have it wait.
+    """
+    terms: list[StackValue] = [floats(coefficient) for coefficient in coefficients]
+    power: StackValue = x
+    while len(terms) > 1:
+        if len(terms) < len(coefficients):
+            power = f.copy(lanes("mul", power, power))
+        joined = [
+            lanes("add", lanes("mul", high, power), low)
+            for low, high in zip(terms[::2], terms[1::2], strict=False)
+        ]
+        terms = joined + terms[2 * len(joined) :]
+    return terms[0]
 
 
 def exp(f: Procedure, x: StackValue) -> StackValue:
     """2**n times a polynomial of the rest; the power in two factors, for results near the limits
     of float32."""
-    bounded = f.copy(lanes("max", lanes("min", x, floats(89.0)), floats(-104.0)))
-    power = f.copy(lanes("nearest", lanes("mul", bounded, floats(_LOG2_E))))
+    # Of these two, the first operand is the result if it is NaN.
+    bounded = f.copy(lanes("pmax", lanes("pmin", x, floats(89.0)), floats(-104.0)))
+    shifted_power = f.copy(lanes("add", lanes("mul", bounded, floats(_LOG2_E)), floats(_ROUNDING)))
+    power = f.copy(lanes("sub", shifted_power, floats(_ROUNDING)))
     rest = lanes("sub", bounded, lanes("mul", power, floats(_LN2_HIGH)))
     r = f.copy(lanes("sub", rest, lanes("mul", power, floats(_LN2_LOW))))
     square = lanes("mul", r, r)
-    value = lanes("mul", polynomial(_EXP, r), square)
+    value = lanes("mul", polynomial(f, _EXP, r), square)
     value = lanes("add", lanes("add", value, r), floats(1.0))
-    whole = f.copy(lanes("i32 from f32", power))
+    whole = f.copy(lanes("i32 sub", shifted_power, floats(_ROUNDING)))
     half = f.copy(shifted("i32 shr_s", whole, integer(1)))
     value = lanes("mul", value, _power_of_two(half))
     return lanes("mul", value, _power_of_two(lanes("i32 sub", whole, half)))
@@ -70,7 +86,7 @@ def _power_of_two(exponent: StackValue) -> StackValue:
 def tanh(f: Procedure, x: Local) -> StackValue:
     """An odd polynomial near 0, else by the exponential."""
     square = f.copy(lanes("mul", x, x))
-    near = lanes("mul", lanes("mul", polynomial(_TANH, square), square), x)
+    near = lanes("mul", lanes("mul", polynomial(f, _TANH, square), square), x)
     size = f.copy(lanes("abs", x))
     grown = lanes("add", exp(f, lanes("add", size, size)), floats(1.0))
     far = lanes("sub", floats(1.0), lanes("div", floats(2.0), grown))
@@ -93,7 +109,7 @@ def log(f: Procedure, x: Local) -> StackValue:
     doubled = lanes("add", mantissa, lanes("and", low, mantissa))
     m = f.copy(lanes("sub", doubled, floats(1.0)))
     square = f.copy(lanes("mul", m, m))
-    value = lanes("mul", lanes("mul", polynomial(_LOG, m), square), m)
+    value = lanes("mul", lanes("mul", polynomial(f, _LOG, m), square), m)
     value = lanes("add", value, lanes("mul", exponent, floats(_LN2_LOW)))
     value = lanes("sub", value, lanes("mul", square, floats(0.5)))
     value = lanes("add", lanes("add", value, m), lanes("mul", exponent, floats(_LN2_HIGH)))
@@ -108,8 +124,8 @@ def erf(f: Procedure, x: Local) -> StackValue:
     """The same quotient as in NumPy (`playgrad.ops.expression.error_function`)."""
     bounded = f.copy(lanes("max", lanes("min", x, floats(4.0)), floats(-4.0)))
     square = f.copy(lanes("mul", bounded, bounded))
-    quotient = lanes("mul", polynomial(NUMERATOR, square), bounded)
-    quotient = lanes("div", quotient, polynomial(DENOMINATOR, square))
+    quotient = lanes("mul", polynomial(f, NUMERATOR, square), bounded)
+    quotient = lanes("div", quotient, polynomial(f, DENOMINATOR, square))
     return lanes("max", lanes("min", quotient, floats(1.0)), floats(-1.0))
 
 

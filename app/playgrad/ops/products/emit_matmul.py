@@ -7,6 +7,7 @@ from math import prod
 
 from playgrad.graph.tensor import Node
 from playgrad.ops.emitters import Operand, emitter
+from playgrad.wasm.procedure import Procedure
 from playgrad.wasm.product import SCRATCH, ProductProcedures
 from playgrad.wasm.small_product import ProductForm, write_small_product
 from playgrad.wasm.step import StepCode
@@ -14,6 +15,8 @@ from playgrad.wasm.values import StackValue, integer
 
 PACKED_FROM = 1 << 15
 """Multiplications from which packing is worth it."""
+BLAS_FROM = 1 << 18
+"""Multiplications from which a call of the host's BLAS is worth it."""
 
 
 def _is_float32(node: Node) -> bool:
@@ -38,7 +41,7 @@ def emit_matmul(
         _distances(b, node.attrs["transpose_b"]),
         (4 * rows * columns, 4 * columns),
     )
-    emit_product(step, form, a.address, b.address, outputs[0].address)
+    emit_product(step, form.with_long_rows(), a.address, b.address, outputs[0].address)
 
 
 def emit_product(
@@ -53,7 +56,9 @@ def emit_product(
     if not form.terms:
         step.f.fill_bytes(c, 0, 4 * form.count * form.rows * form.columns)
         return
-    if form.multiplications >= PACKED_FROM:
+    if step.sgemm is not None and form.multiplications >= form.count * BLAS_FROM:
+        _call_blas(step, step.sgemm, form, a, b, c)
+    elif form.multiplications >= PACKED_FROM:
         kernels = product_procedures(step)
         size = map(integer, (form.count, form.rows, form.columns, form.terms))
         distances = [list(map(integer, each)) for each in (form.a, form.b, (*form.c, 4))]
@@ -62,11 +67,43 @@ def emit_product(
             x for place, each in zip((a, b, c), distances, strict=True) for x in (place, *each)
         ]
         step.f.call(kernels.product, *size, *operands, scratch)
-        return
+    else:
+        _call_small(step, form, a, b, c)
+
+
+def _call_small(
+    step: StepCode, form: ProductForm, a: StackValue, b: StackValue, c: StackValue
+) -> None:
     if form.columns == 1 and form.c[1] == 4:
         form, a, b = form.as_row(), b, a
     procedure = step.shared(form, lambda module: write_small_product(module, form, step.relaxed))
     step.f.call(procedure, a, b, c)
+
+
+def _call_blas(
+    step: StepCode,
+    sgemm: Procedure,
+    form: ProductForm,
+    a: StackValue,
+    b: StackValue,
+    c: StackValue,
+) -> None:
+    f = step.f
+    sizes = map(integer, (form.rows, form.columns, form.terms))
+    (flip_a, row_a), (flip_b, row_b) = _stored(form.a, form.terms), _stored(form.b, form.columns)
+    a, b, c = places = f.copy(a), f.copy(b), f.copy(c)
+    with f.count(integer(form.count)):
+        operands = (a, integer(row_a), b, integer(row_b), integer(0), c, integer(form.c[1] // 4))
+        f.call(sgemm, integer(flip_a), integer(flip_b), *sizes, *operands)
+        for place, (distance, *_) in zip(places, (form.a, form.b, form.c), strict=True):
+            f.add(place, distance)
+
+
+def _stored(distances: tuple[int, int, int], columns: int) -> tuple[int, int]:
+    """Return whether a matrix is stored transposed, and the elements from row to row as stored."""
+    _, row, column = distances
+    # A single row or column may be taken for either.
+    return (0, max(row // 4, columns)) if column == 4 else (1, column // 4)
 
 
 def product_procedures(step: StepCode) -> ProductProcedures:

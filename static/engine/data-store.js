@@ -3,7 +3,7 @@
  * on the visitor's own.
  */
 
-import { ONNX, STATE, isCode, isPackage, isYours } from "./data-files.js";
+import { LATER_LIBRARY, ONNX, STATE, isCode, isPackage, isYours } from "./data-files.js";
 import { load } from "./downloads.js";
 import { delay } from "./load-report.js";
 import { urlOf } from "./root.js";
@@ -209,6 +209,7 @@ export class DataStore {
 /** The name of the data set of a file: "mnist" for "/data/mnist/train-labels". @param {string} path */
 function setOf(path) {
   if (path === ONNX) return "onnx";
+  if (path === LATER_LIBRARY) return "library";
   return isPackage(path) ? "packages" : (path.split("/")[2] ?? path);
 }
 

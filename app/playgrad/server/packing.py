@@ -58,7 +58,7 @@ def pack(assets: Iterable[Asset], ending: str) -> None:
         OSError: one cannot be written.
     """
     for asset in assets:
-        for file in asset.files:
+        for file in asset.sent:
             if file.gzip_level is not None and not _is_packed(asset, file, ending):
                 _pack(asset, file, ending)
 

@@ -1,4 +1,4 @@
-"""Counts the bytes of a first visit on a slow line: until Python is ready, for the spiral, for MNIST.
+"""Counts the bytes of a first visit on a slow line: until Python is ready, and for an example.
 
 python -m bench.first_visit                 4 Mbit/s
 python -m bench.first_visit --megabits 16 --all

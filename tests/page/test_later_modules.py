@@ -62,7 +62,7 @@ def test_nothing_is_fetched_for_other_modules(name: str, tmp_path: Path) -> None
 def test_a_module_that_cannot_be_fetched_says_why_and_is_found_later(tmp_path: Path) -> None:
     server = Server(OSError("cannot load it from the page: this computer is offline"))
     finder = LaterModules(server.fetch, tmp_path)
-    with pytest.raises(ModuleNotFoundError, match="'unittest': .* is offline") as raised:
+    with pytest.raises(ModuleNotFoundError, match=r"'unittest': .* is offline") as raised:
         finder.find_spec("unittest")
     assert raised.value.name == "unittest"
     server.problem = None

@@ -1,4 +1,7 @@
-"""What is in each part of an archive of Pyodide (docs/decisions/059-a-page-fetches-what-it-needs.md)."""
+"""What is in each part of an archive of Pyodide.
+
+See docs/decisions/059-a-page-fetches-what-it-needs.md.
+"""
 
 from __future__ import annotations
 

@@ -115,7 +115,7 @@ class Asset:
 
     @property
     def fingerprint(self) -> str:
-        """A hash of the contents of all files for browsers, for URLs that browsers may cache for good."""
+        """A hash of the contents of what is sent, for URLs that browsers may cache for good."""
         total = hashlib.sha256()
         for file in self.sent:
             total.update(f"{file.name} {file.sha256}\n".encode())

@@ -26,6 +26,7 @@ from playgrad.server.app import create_app
 from playgrad.server.bundle import BundleCache
 from playgrad.server.image import ImageCache
 from playgrad.server.packing import pack
+from playgrad.server.pixels import pack_images
 
 _HEADERS = 150
 """About so many bytes of an answer's head, beside the names and values that are counted."""
@@ -129,6 +130,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--examples", nargs="*", default=_EXAMPLES, help="of the gallery")
     options = parser.parse_args(arguments)
     assets = [PYODIDE, *([MNIST] if any("mnist" in each for each in options.examples) else [])]
+    pack_images(assets)
     pack(assets, ".max.br")
     images = ImageCache(BundleCache())
     images.make()

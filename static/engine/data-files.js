@@ -46,6 +46,9 @@ const NEEDED_BY = [
   ),
 ];
 
+/** The files of images, which a server may have packed (pixels.js). @param {string} path */
+export const areImages = (path) => path.startsWith("/data/") && path.endsWith("-images");
+
 /** The page has the files below this path itself, and they may change: they are asked for at each use. */
 export const YOURS = "/data/yours/";
 

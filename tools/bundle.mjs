@@ -132,6 +132,7 @@ await bundle([...workers, boot], {
     },
   ],
 });
+await bundle(["engine/pixels-worker.js"], { plugins: [asInSource("../")], groups: [] });
 await bundle(["engine/device-worker.js"], { plugins: [asInSource("../")], groups: [] });
 const scripts = readdirSync(join(source, "js"), { recursive: true, encoding: "utf8" });
 for (const name of scripts.filter((each) => each.includes("/") && each.endsWith("-worker.js"))) {

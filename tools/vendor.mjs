@@ -5,7 +5,6 @@
 import { readFileSync, readdirSync, rmSync, mkdirSync, writeFileSync, copyFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { gzipSync } from "node:zlib";
 import { build } from "rolldown";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -143,9 +142,6 @@ copyFileSync(join(root, "static/standalone/player.css"), join(out, "player", "pl
 copyFileSync(join(root, "node_modules/uplot/dist/uPlot.min.css"), join(out, "uplot.css"));
 for (const [name, entry] of Object.entries(modules)) {
   writeFileSync(join(out, `${name}.d.ts`), "types" in entry ? entry.types : entry.source);
-}
-for (const name of readdirSync(out).filter((entry) => entry.endsWith(".js"))) {
-  writeFileSync(join(out, `${name}.gz`), gzipSync(readFileSync(join(out, name)), { level: 9 }));
 }
 writeFileSync(
   join(out, "LICENSES.txt"),

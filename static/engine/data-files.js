@@ -1,11 +1,14 @@
 /**
- * Files of data sets, Python packages, and a part of the library that few programs need. The page downloads them (data-store.js), because Python's worker sleeps while
- * it waits for one; here is Python's end.
+ * Files of data sets, Python packages, and parts of the libraries that few programs need. The page
+ * downloads them (data-store.js), because Python's worker sleeps while it waits for one; here is
+ * Python's end.
  *
  * A file travels in shared memory. The page cannot send a message to a worker that sleeps, so it
  * writes the length of its answer into two shared words, and then the answer itself into memory of
  * that length. The words: [0] one of STATE, [1] the length in bytes.
  */
+
+import { pyodideURL } from "../vendor/versions.js";
 
 /** @import { DataRequest } from "./messages.js" */
 
@@ -17,6 +20,9 @@ const LOOK_MS = 100;
 /** The part of the library that reads and writes ONNX files. */
 export const ONNX = "/static/vendor/onnx-messages.zip";
 
+/** The part of Python's standard library that few programs import. */
+export const LATER_LIBRARY = `${pyodideURL}python_stdlib_later.zip`;
+
 /** The folder of the Python packages that programs import. */
 const PACKAGES = "/packages/";
 
@@ -24,7 +30,7 @@ const PACKAGES = "/packages/";
 export const isPackage = (path) => path.startsWith(PACKAGES);
 
 /** Whether a file has Python code: a program that could change it would run in the next ones. @param {string} path */
-export const isCode = (path) => path === ONNX || isPackage(path);
+export const isCode = (path) => path === ONNX || path === LATER_LIBRARY || isPackage(path);
 
 /** Parts of a program, with the files that they need. @type {[part: string, files: string[]][]} */
 const NEEDED_BY = [
@@ -39,6 +45,9 @@ const NEEDED_BY = [
       ]),
   ),
 ];
+
+/** The files of images, which a server may have packed (pixels.js). @param {string} path */
+export const areImages = (path) => path.startsWith("/data/") && path.endsWith("-images");
 
 /** The page has the files below this path itself, and they may change: they are asked for at each use. */
 export const YOURS = "/data/yours/";

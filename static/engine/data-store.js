@@ -3,10 +3,12 @@
  * on the visitor's own.
  */
 
-import { ONNX, STATE, isCode, isPackage, isYours } from "./data-files.js";
+import { LATER_LIBRARY, ONNX, STATE, areImages, isCode, isPackage, isYours } from "./data-files.js";
 import { load } from "./downloads.js";
 import { delay } from "./load-report.js";
+import { PIXELS, isPacked } from "./pixels.js";
 import { urlOf } from "./root.js";
+import { unpacked } from "./unpacked.js";
 
 /** @import { Amount, LoadError } from "./downloads.js" */
 /** @import { DataRequest, Delay } from "./messages.js" */
@@ -181,13 +183,16 @@ export class DataStore {
   async #download(path) {
     const end = performance.now() + PATIENCE_MS;
     try {
-      const content = await load(urlOf(path), {
+      const url = urlOf(path);
+      const arrived = await load(url, {
+        accept: areImages(path) ? PIXELS : undefined,
         shared: !isCode(path),
         most: MOST_BYTES,
         progress: (amount) => this.#count(path, amount),
         patient: (error, tries) => isWorthAnotherTry(error, tries) && performance.now() < end,
         problem: (error, pause) => this.#report(path, error, pause),
       });
+      const content = areImages(path) && isPacked(arrived) ? await unpacked(url, arrived) : arrived;
       (isCode(path) ? this.#code : this.#contents).set(path, content);
       this.#listener.arrived(path, content);
       return content;
@@ -209,6 +214,7 @@ export class DataStore {
 /** The name of the data set of a file: "mnist" for "/data/mnist/train-labels". @param {string} path */
 function setOf(path) {
   if (path === ONNX) return "onnx";
+  if (path === LATER_LIBRARY) return "library";
   return isPackage(path) ? "packages" : (path.split("/")[2] ?? path);
 }
 

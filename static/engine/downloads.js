@@ -34,6 +34,7 @@ const { fetch } = globalThis;
  * @property {boolean} [shared] put the content into shared memory
  * @property {number} [most] the largest size in bytes
  * @property {AbortSignal} [signal] ends the download
+ * @property {string} [accept] a type that is welcome beside any other
  */
 
 /** A file that did not arrive as it should; the message is a sentence, in English. */
@@ -81,7 +82,8 @@ export async function load(url, options = {}) {
   for (let tries = 1; ; tries++) {
     try {
       const silence = Math.min(SILENCE_MS.most, SILENCE_MS.first * 2 ** (tries - 1));
-      const arriving = await open(url, { cache, signal, most: options.most, silence });
+      const { most, accept } = options;
+      const arriving = await open(url, { cache, signal, most, silence, accept });
       // What was damaged before may well be again: all is well only once it has arrived.
       if (tries > 1 && cache !== "reload") problem(null, 0);
       const content = await collect(arriving, options);
@@ -112,18 +114,20 @@ export async function load(url, options = {}) {
 /**
  * Begin to download a file.
  * @param {string} url
- * @param {{cache?: RequestCache, signal?: AbortSignal, most?: number, silence?: number}} [options]
+ * @param {{cache?: RequestCache, signal?: AbortSignal, most?: number, silence?: number, accept?: string}} [options]
  *   `most`: the largest size in bytes; `silence`: the longest pause in milliseconds
  * @returns {Promise<Arriving>}
  * @throws {LoadError}
  */
 export async function open(
   url,
-  { cache = "default", signal, most = Infinity, silence = SILENCE_MS.first } = {},
+  { cache = "default", signal, most = Infinity, silence = SILENCE_MS.first, accept } = {},
 ) {
   const line = new Line(url, silence, signal);
+  /** @type {Record<string, string>} */
+  const headers = accept ? { Accept: `${accept}, */*` } : {};
   try {
-    const response = await line.watched(fetch(url, { cache, signal: line.signal }));
+    const response = await line.watched(fetch(url, { cache, signal: line.signal, headers }));
     if (!response.ok || !response.body) throw await line.watched(refusal(response, url));
     const total = Number(response.headers.get("Unencoded-Length") ?? 0);
     if (total > most) throw tooLarge(url, most);
@@ -167,7 +171,7 @@ export async function check(content, { url, total, digest }) {
 }
 
 /** @param {string} url @param {string} how @param {string} code @param {Sentence["values"]} [values] */
-const damaged = (url, how, code, values) =>
+export const damaged = (url, how, code, values) =>
   new LoadError(`${nameOf(url)} arrived damaged: ${how}.`, {
     code,
     values: { file: nameOf(url), ...values },

@@ -65,7 +65,12 @@ async function make(folder, input) {
     await install(module, table, bytes);
     functions = module.wasmTable.length;
   });
-  const pyodide = await loadPyodide({ indexURL: folder, _makeSnapshot: true, createPyodideModule });
+  const pyodide = await loadPyodide({
+    indexURL: folder,
+    stdLibURL: `${folder}/python_stdlib_at_once.zip`,
+    _makeSnapshot: true,
+    createPyodideModule,
+  });
   const { LDSO } = pyodide._module;
   const loaded = Object.keys(LDSO.loadedLibsByName).length;
   pyodide.runPython(IMPORTS);

@@ -26,10 +26,12 @@ const IMAGE = urlOf("/image/python.bin");
 const BUNDLE = urlOf("/bundle/playgrad.zip");
 
 /** Files that Pyodide fetches by itself. */
-const RUNTIME = ["pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json"].map(
+const RUNTIME = ["pyodide.asm.wasm", "python_stdlib_at_once.zip", "pyodide-lock.json"].map(
   (name) => PYODIDE + name,
 );
-const [CODE, , LOCK] = RUNTIME;
+const [CODE, STANDARD_LIBRARY, LOCK] = RUNTIME;
+/** Where Pyodide looks for its files. */
+const PLACES = { indexURL: PYODIDE, stdLibURL: STANDARD_LIBRARY };
 
 /** Interpreters restored from one image would otherwise draw the same random numbers. */
 const RESEED = "import random, numpy; random.seed(); numpy.random.seed()";
@@ -210,7 +212,7 @@ async function restored({ loadPyodide, create }, image, runtime, streams, compil
   /** @type {Libraries} */
   let libraries = {};
   const options = {
-    indexURL: PYODIDE,
+    ...PLACES,
     stdin,
     ...streams,
     ...restoring(readingAllMemory(create), image, async (module, files) => {
@@ -235,7 +237,7 @@ async function startAfresh(downloads, { loadPyodide, create }, runtime, streams)
   const wheel = PYODIDE + lock.packages.numpy.file_name;
   const files = new Map([...runtime, ...downloads.files([wheel, BUNDLE])]);
   const options = {
-    indexURL: PYODIDE,
+    ...PLACES,
     packages: ["numpy"],
     stdin,
     ...streams,

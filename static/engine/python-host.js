@@ -6,6 +6,7 @@
  */
 
 import { interruptTaker, sleep, stopFlag } from "./control.js";
+import { LATER_LIBRARY } from "./data-files.js";
 import { mostDevices } from "./device-links.js";
 import { isForPython } from "./message-checks.js";
 import { RingReader } from "./ring.js";
@@ -160,6 +161,9 @@ export function createHost(memory, links, files, inheritance, send) {
 
     /** A file of this server. @param {string} path @param {...string} beside files that are needed next @returns {Uint8Array} */
     fetch_data: (path, ...beside) => files.read(path, stopFlag(memory.control), beside),
+
+    /** The file with the modules of Python's standard library that come when a program imports one. */
+    later_library: LATER_LIBRARY,
   };
 }
 

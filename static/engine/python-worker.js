@@ -9,7 +9,7 @@
  */
 
 import { interruptBuffer } from "./control.js";
-import { DataFiles } from "./data-files.js";
+import { DataFiles, isPackage } from "./data-files.js";
 import { DeviceLinks } from "./device-links.js";
 import { LoadError } from "./downloads.js";
 import { holdForLife } from "./life.js";
@@ -106,7 +106,9 @@ class PythonWorker {
         break;
       case "prepare":
         this.#files.add(command.files);
-        this.#prepare([...command.files.keys()].map((path) => path.split("/").at(-1) ?? ""));
+        this.#prepare(
+          [...command.files.keys()].filter(isPackage).map((path) => path.split("/").at(-1) ?? ""),
+        );
         break;
       case "poke":
         this.#servePending();

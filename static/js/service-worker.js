@@ -24,6 +24,9 @@
 
   /** Paths of files that belong to a version. */
   const FILES = /^\/(static|bundle|image|pyodide|data|packages)\/|^\/(names|examples)\.json$/;
+  /** Images may come packed (engine/pixels.js), with the SHA-256 of what they unpack to. */
+  const PIXELS = "application/vnd.playgrad.pixels";
+  const UNPACKED_DIGEST = "Playgrad-Unpacked-Digest";
   /** The page, and the page in a frame of another site. */
   const PAGES = ["/", "/embed"];
   const SITE_PAGES = ["/", "/index.html"];
@@ -182,10 +185,23 @@
   async function keep(key, response) {
     const content = await response.clone().arrayBuffer();
     const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", content));
-    if (!key.includes(`?sha256=${hex(String.fromCharCode(...digest))}&`)) return false;
+    const actual = hex(String.fromCharCode(...digest));
+    // Packed images unpack to the file of the list, which the page checks.
+    if (response.headers.has(UNPACKED_DIGEST) && actual !== digestOf(response)) return false;
+    if (!key.includes(`?sha256=${fileOf(response, actual)}&`)) return false;
     await (await kept.cache).put(key, response);
     return true;
   }
+
+  /** The SHA-256 that an answer says to have. @param {Response} response */
+  function digestOf(response) {
+    const [, digest = ""] =
+      /sha-256=:([^:]+):/.exec(response.headers.get("Playgrad-Digest") ?? "") ?? [];
+    return hex(atob(digest));
+  }
+
+  /** The SHA-256 of the file that an answer stands for. @param {Response} response @param {string} own of the answer's content */
+  const fileOf = (response, own) => response.headers.get(UNPACKED_DIGEST) ?? own;
 
   // Opening the page
 
@@ -255,8 +271,8 @@
     const response = await (
       site ? site.get(list, path, { cache: event.request.cache }) : fetch(event.request)
     ).catch(() => undefined);
-    const digest = /sha-256=:([^:]+):/.exec(response?.headers.get("Playgrad-Digest") ?? "")?.[1];
-    if (response?.ok && digest && key.includes(`?sha256=${hex(atob(digest))}&`)) {
+    const digest = response && fileOf(response, digestOf(response));
+    if (response?.ok && digest && key.includes(`?sha256=${digest}&`)) {
       event.waitUntil(keep(key, response.clone()).catch(() => false)); // there may be no room
       return response;
     }
@@ -336,8 +352,9 @@
     /** @type {RequestCache[]} */
     const ways = online ? ["force-cache", "reload"] : ["only-if-cached"];
     for (const cache of ways) {
+      const headers = { Accept: `${PIXELS}, */*` };
       /** @type {RequestInit} */
-      const options = { cache, mode: "same-origin" };
+      const options = { cache, mode: "same-origin", headers };
       const response = await (site ? site.get(list, path, options) : fetch(path, options));
       if (response.ok && (await keep(key, response))) return;
     }

@@ -151,7 +151,7 @@ def test_the_next_run_fetches_no_file_again(playground: Playground) -> None:
     assert len([url for url in requested if "train-images" in url]) == 1
     # Workers of Python and of other processors start from the first one's downloads.
     playground.finish(TWO_PROCESSORS + GOOD)
-    for name in ("python.bin", "pyodide.asm.wasm", "python_stdlib.zip"):
+    for name in ("python.bin", "pyodide.asm.wasm", "python_stdlib_at_once.zip"):
         assert len([url for url in requested if name in url]) == 1, name
 
 

@@ -6,13 +6,17 @@ import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Error, Page, expect
+from playwright.sync_api import Browser, Error, Page, Route, expect
 
+from playgrad import data
+from playgrad.assets import MNIST
 from playgrad.server.bundle import BundleCache
 from playgrad.server.image import ImageCache
+from playgrad.server.pixels import TYPE, pack_images
 from tests.browser.bad_network import FAULTS, BadNetwork
 from tests.browser.playground import GOOD, PASTE, PATIENCE_MS
 from tests.sweeps import dice, slow
@@ -375,7 +379,7 @@ def test_the_page_loads_after_being_offline_for_a_while(
         tab.ready()
 
 
-MNIST = "from playgrad import data\nprint(data.mnist()[0][1][:3])"
+READ = "from playgrad import data\nprint(data.mnist()[0][1][:3])"
 
 
 @accident
@@ -401,9 +405,38 @@ def test_a_data_set_cut_in_transit_is_fetched_again(
         read_data(tab, network, fault)
 
 
+def test_packed_images_are_unpacked_to_the_same_pixels(
+    chromium: Browser, network: BadNetwork, tmp_path: Path
+) -> None:
+    """And damaged ones are refused, which no digest of the answer shows."""
+    file = MNIST.pinned["t10k-images-idx3-ubyte"]
+    copy = replace(MNIST, path=str(tmp_path), files=(file,))
+    (tmp_path / file.name).symlink_to(MNIST.folder() / file.name)
+    pack_images([copy])
+    packed = (tmp_path / f"{file.name}.pixels").read_bytes()
+    sent = [packed[:-1000] + bytes(1000)]
+
+    def answer(route: Route) -> None:
+        assert TYPE in route.request.headers["accept"]
+        route.fulfill(body=sent[0], content_type=TYPE)
+
+    with visit(chromium) as tab:
+        tab.page.route("**/data/mnist/test-images", answer)
+        tab.open(network)
+        tab.ready()
+        program = "from playgrad import data\nprint(data.mnist()[1][0][-9:].sum())"
+        write(tab.page, program)
+        tab.page.get_by_test_id("run").click()
+        expect(tab.page.get_by_test_id("error")).to_contain_text("checksum is wrong")
+        sent[0] = packed
+        tab.page.get_by_test_id("run").click()
+        total = int(data.mnist()[1][0][-9:].sum())
+        expect(tab.page.get_by_test_id("console")).to_contain_text(str(total))
+
+
 def read_data(tab: Visit, network: BadNetwork, fault: str) -> None:
     page = tab.page
-    write(page, f"# {fault}\n{MNIST}")
+    write(page, f"# {fault}\n{READ}")
     page.get_by_test_id("run").click()
     if fault in ("missing", "broken"):  # the server's own words
         expect(page.get_by_test_id("error")).to_contain_text("test-labels")

@@ -210,6 +210,7 @@ def test_the_first_example_trains_without_a_server(
         assert visitor.number("test-accuracy") > 80
         assert "difference" in visitor.finish(ROUND_TRIP)  # needs a part that was never asked for
         assert "(3, 2)" in visitor.finish(IMAGE)  # a package that was loaded before
+        assert "later.zip" in visitor.finish("import unittest\nprint(unittest.__file__)")
 
         def is_ahead(seconds: int) -> bool:
             visitor.page.wait_for_timeout(1000 * seconds)

@@ -23,9 +23,10 @@ from tests.server.processes import running_server
 from tests.sweeps import sweep
 
 LABELS = "t10k-labels-idx1-ubyte"
+AT_ONCE = "python_stdlib_at_once.zip"
 FILES: dict[str, tuple[Asset, str]] = {
     f"{PYODIDE_URL}pyodide.mjs": (PYODIDE, "pyodide.mjs"),
-    f"{PYODIDE_URL}python_stdlib.zip": (PYODIDE, "python_stdlib.zip"),
+    f"{PYODIDE_URL}{AT_ONCE}": (PYODIDE, AT_ONCE),
     f"{PYODIDE_URL}pyodide.asm.wasm": (PYODIDE, "pyodide.asm.wasm"),
     f"{PYODIDE_URL}pyodide-lock.json": (PYODIDE, "pyodide-lock.json"),
     "/data/mnist/test-labels": (MNIST, LABELS),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from dataclasses import replace
 from pathlib import Path
@@ -11,11 +12,13 @@ import pytest
 from flask.testing import FlaskClient
 
 from playgrad import paths
-from playgrad.assets import MNIST
+from playgrad.assets import MNIST, File
 from playgrad.assets.codings import compressed
 from playgrad.server import packing
 from playgrad.server.packing import pack, pack_in_background
+from playgrad.server.pixels import TYPE, pack_images
 
+REAL = MNIST.folder()
 LABELS = MNIST.pinned["t10k-labels-idx1-ubyte"]
 
 
@@ -82,3 +85,42 @@ def test_damaged_file_is_not_packed(labels: Path) -> None:
     labels.write_bytes(labels.read_bytes()[:-1] + b"x")
     pack([replace(MNIST, files=(LABELS,))], ".br")
     assert not compressed(labels, ".br").exists()
+
+
+def test_images_are_packed_for_pages_that_unpack_them(
+    client: FlaskClient, labels: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    file = MNIST.pinned["t10k-images-idx3-ubyte"]
+    path = labels.with_name(file.name)
+    os.link(REAL / file.name, path)
+    accepting = {"Accept": f"{TYPE}, */*", "Accept-Encoding": "gzip, br"}
+    plain = client.get("/data/mnist/test-images", headers=accepting)
+    pack_images([MNIST])
+    packed = client.get("/data/mnist/test-images", headers=accepting)
+    assert plain.data == client.get("/data/mnist/test-images").data == path.read_bytes()
+    assert packed.mimetype == TYPE
+    assert packed.headers["Playgrad-Unpacked-Digest"] == file.sha256
+    assert "Accept" in packed.vary and "Accept" in plain.vary
+    assert len(packed.data) < 1_100_000 < len(brotli.compress(path.read_bytes(), quality=5))
+
+    # A damaged copy is not sent, and made again.
+    copy = path.with_name(path.name + ".pixels")
+    copy.write_bytes(packed.data[:-1])
+    assert client.get("/data/mnist/test-images", headers=accepting).data == plain.data
+    pack_images([MNIST])
+    again = client.get("/data/mnist/test-images", headers=accepting)
+    assert again.data == packed.data and not caplog.records
+
+
+def test_images_that_cannot_be_packed_are_sent_as_they_are(
+    labels: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    content = b"no images"
+    file = File("x-images-idx", len(content), hashlib.sha256(content).hexdigest())
+    labels.with_name(file.name).write_bytes(content)
+    pack_images([replace(MNIST, files=(file,))])
+    assert "not an IDX file" in caplog.text
+    monkeypatch.setenv("PATH", "")
+    pack_images([replace(MNIST, files=(file,))])
+    assert "No such file" in caplog.text
+    assert {path.name for path in labels.parent.iterdir()} == {labels.name, file.name}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -52,6 +52,19 @@ class File:
         return DIGESTS.sha256(path) == self.sha256
 
 
+@dataclass(frozen=True)
+class ArchivePart(File):
+    """A zip archive of some members of an archive among the asset's files.
+
+    Attributes:
+        archive: the name of that file. It stays on this machine: its parts are sent in its place.
+        has: whether a member is in this part, by its name.
+    """
+
+    archive: str = field(kw_only=True)
+    has: Callable[[str], bool] = field(kw_only=True)
+
+
 class Source(Protocol):
     """Somewhere to get files from. ``str(source)`` names it for the user."""
 
@@ -71,6 +84,7 @@ class Asset:
         files: what to fetch.
         sources: where to fetch it, in order of preference.
         generated: other files of the folder, by name.
+        parts: parts of archives among the files, made after those were fetched.
     """
 
     title: str
@@ -78,25 +92,32 @@ class Asset:
     files: tuple[File, ...]
     sources: tuple[Source, ...]
     generated: Mapping[str, bytes] = field(default_factory=dict)
+    parts: tuple[ArchivePart, ...] = ()
 
     def folder(self) -> Path:
         """The folder that holds the files once they are fetched."""
         return paths.var() / self.path
 
     @property
+    def sent(self) -> tuple[File, ...]:
+        """The files for browsers: those without parts, and parts."""
+        divided = {part.archive for part in self.parts}
+        return *(file for file in self.files if file.name not in divided), *self.parts
+
+    @property
     def pinned(self) -> dict[str, File]:
-        """The files by name, fetched and generated."""
+        """The files for browsers by name, fetched, made and generated."""
         generated = {
             name: File(name, len(content), hashlib.sha256(content).hexdigest())
             for name, content in self.generated.items()
         }
-        return {file.name: file for file in self.files} | generated
+        return {file.name: file for file in self.sent} | generated
 
     @property
     def fingerprint(self) -> str:
-        """A hash of the contents of all files, for URLs that browsers may cache for good."""
+        """A hash of the contents of what is sent, for URLs that browsers may cache for good."""
         total = hashlib.sha256()
-        for file in self.files:
+        for file in self.sent:
             total.update(f"{file.name} {file.sha256}\n".encode())
         for name, content in self.generated.items():
             total.update(f"{name} {hashlib.sha256(content).hexdigest()}\n".encode())

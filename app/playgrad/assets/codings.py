@@ -6,7 +6,7 @@ import gzip
 import io
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 CODINGS = {".max.br": "br", ".br": "br", ".gz": "gzip"}
@@ -78,14 +78,16 @@ def _unpacked_gzip(path: Path) -> Iterator[bytes]:
         raise DamagedCopyError(str(error)) from None
 
 
-def stored(archive: bytes) -> bytes:
-    """Return a zip archive with the members of another one, uncompressed.
+def stored(archive: bytes, has: Callable[[str], bool] = lambda name: True) -> bytes:
+    """Return a zip archive with the members of another one that ``has`` names, uncompressed.
 
     As a whole it compresses better than member by member.
     """
     buffer = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(archive)) as old, zipfile.ZipFile(buffer, "w") as new:
         for member in old.infolist():
+            if not has(member.filename):
+                continue
             info = zipfile.ZipInfo(member.filename, member.date_time)
             info.create_system, info.external_attr = member.create_system, member.external_attr
             new.writestr(info, old.read(member), zipfile.ZIP_STORED)

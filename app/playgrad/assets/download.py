@@ -45,7 +45,11 @@ def fetch(
             _fetch(missing, asset, _sources(asset) if sources is None else sources, progress)
         finally:
             progress.close()
-    for file in asset.files:
+    for part in asset.parts:
+        if not part.is_in(folder):
+            archive = (folder / part.archive).read_bytes()
+            _write(folder / part.name, stored(archive, part.has), part.gzip_level)
+    for file in asset.sent:
         if file.gzip_level is not None and not compressed(folder / file.name).is_file():
             _write(folder / file.name, (folder / file.name).read_bytes(), file.gzip_level)
     for name, content in asset.generated.items():

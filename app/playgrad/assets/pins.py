@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import json
 
-from playgrad.assets.asset import Asset, File
+from playgrad.assets.archive_parts import is_at_once, is_for_programs, is_later
+from playgrad.assets.asset import ArchivePart, Asset, File
 from playgrad.assets.sources import DebianPackage, NpmPackage, PythonWheel, Website
 
 PYODIDE_VERSION = "314.0.3"
@@ -16,13 +17,22 @@ NUMPY = File(
     "numpy-2.4.3-cp314-cp314-pyemscripten_2026_0_wasm32.whl",
     10_747_518,
     "e91ff3b1e06102d02c30f43124665ffbdca4c4e1d2c20d7306f10775b3579108",
-    gzip_level=6,
     original=File(
         "numpy-2.4.3-cp314-cp314-pyemscripten_2026_0_wasm32.whl",
         2_916_023,
         "0cad9c1b91f0082e4f959bc0e0bf5835a2efbba6ab3b1e9d1fe6e7e564cca98e",
     ),
 )
+
+NUMPY_FOR_PROGRAMS = ArchivePart(
+    "numpy-2.4.3-1page-cp314-cp314-pyemscripten_2026_0_wasm32.whl",
+    8_972_843,
+    "f63ca68b7099bbbb9477450482c66b822dd25e1acdd18a47ff6ace218928f1d9",
+    gzip_level=6,
+    archive=NUMPY.name,
+    has=is_for_programs,
+)
+"""The wheel without what other packages are built with."""
 
 LOCK = {
     "info": {
@@ -34,12 +44,12 @@ LOCK = {
     "packages": {
         "numpy": {
             "depends": [],
-            "file_name": NUMPY.name,
+            "file_name": NUMPY_FOR_PROGRAMS.name,
             "imports": ["numpy"],
             "install_dir": "site",
             "name": "numpy",
             "package_type": "package",
-            "sha256": NUMPY.sha256,
+            "sha256": NUMPY_FOR_PROGRAMS.sha256,
             "unvendored_tests": False,
             "version": "2.4.3",
         }
@@ -74,7 +84,6 @@ PYODIDE = Asset(
             "python_stdlib.zip",
             9_662_766,
             "a79221c20ce7e107b24ee5ab7cfd94b4cfad3cc97d389cbcaa02fc01fbecc34d",
-            gzip_level=6,
             original=File(
                 "python_stdlib.zip",
                 2_545_106,
@@ -84,6 +93,25 @@ PYODIDE = Asset(
         NUMPY,
     ),
     generated={"pyodide-lock.json": json.dumps(LOCK, indent=1).encode()},
+    parts=(
+        ArchivePart(
+            "python_stdlib_at_once.zip",
+            4_602_025,
+            "4b1f3f61c62d87ca79a8fe8ee35a9fab809af30f56c7f3971d535f2c2dc6f91f",
+            gzip_level=6,
+            archive="python_stdlib.zip",
+            has=is_at_once,
+        ),
+        ArchivePart(
+            "python_stdlib_later.zip",
+            5_060_763,
+            "48e93aa73b44f8f8d60c5f16f110828001dfb5432a82e11850bb81b537d91a51",
+            gzip_level=6,
+            archive="python_stdlib.zip",
+            has=is_later,
+        ),
+        NUMPY_FOR_PROGRAMS,
+    ),
     sources=(
         Website(
             "Pyodide's CDN",

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
+from html import escape
 from typing import Any
-from xml.sax.saxutils import escape
 
 import numpy as np
 
@@ -128,4 +128,4 @@ def _label(x: float, y: float, text: str, attributes: str) -> str:
 
 def _text(text: str) -> str:
     """Return ``text`` for XML, which has no control characters."""
-    return escape("".join(c if c.isprintable() else " " for c in text))
+    return escape("".join(c if c.isprintable() else " " for c in text), quote=False)

@@ -26,6 +26,7 @@ from playgrad.page.built_model import built_model
 from playgrad.page.faults import FILE, describe
 from playgrad.page.idle_tuner import IdleTuner
 from playgrad.page.lab import Lab, choices
+from playgrad.page.later_modules import LaterModules
 from playgrad.page.left_behind import begin_program
 from playgrad.page.memory_reserve import MemoryReserve
 from playgrad.page.onnx_archive import onnx_archive
@@ -306,7 +307,7 @@ def main() -> None:
     set_user_files(BrowserModels())
     if sys.platform == "emscripten":
         controller.packages = Packages(host.fetch_data)
-        sys.meta_path.append(controller.packages)
+        sys.meta_path += [LaterModules(host.fetch_later_library), controller.packages]
 
 
 def prepare(package: str) -> None:

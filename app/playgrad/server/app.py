@@ -33,6 +33,7 @@ from playgrad.server.image import ImageCache
 from playgrad.server.names import names_content
 from playgrad.server.page import ComposedPage, compose
 from playgrad.server.page_bundle import folder_of
+from playgrad.server.pixels import send_images
 from playgrad.server.texts import Text, send_text
 from playgrad.server.version import VERSION_HEADER, Version, describe_version
 from playgrad.server.watch import add_watch_routes
@@ -184,7 +185,10 @@ def _add_asset_routes(app: Flask, images: ImageCache) -> None:
         asset = DATA_SETS[folder]
         if asset is not MNIST:
             fetch_first(asset)
-        return _send_asset(asset, name, REVALIDATE)
+        response = send_images(asset, asset.pinned[name])
+        response = response or _send_asset(asset, name, REVALIDATE)
+        response.vary.add("Accept")
+        return response
 
 
 def _send_asset(asset: Asset, name: str, cache_control: str) -> Response:

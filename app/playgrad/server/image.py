@@ -25,14 +25,12 @@ from playgrad.assets import PYODIDE
 from playgrad.assets.codings import CODINGS, brotli_compressed, compressed
 from playgrad.assets.contents import DIGESTS
 from playgrad.assets.node import node_environment
-from playgrad.assets.pins import NUMPY
+from playgrad.assets.pins import NUMPY_FOR_PROGRAMS
 from playgrad.io.whole_files import write_whole
 from playgrad.server.bundle import BundleCache
 from playgrad.server.texts import Text
 
 _SITE = "/lib/python3.14/site-packages"
-# Parts of NumPy that are used only to build packages.
-_UNUSED_SUFFIXES = (".pyi", ".h", ".a", ".c", ".pxd", ".pyx", ".ini")
 _TIMEOUT_SECONDS = 120
 _MOST_IMAGES = 8
 # Of Brotli: an image is made anew whenever the library has changed.
@@ -134,7 +132,7 @@ def _script() -> Path:
 
 
 def _wheel() -> Path:
-    return PYODIDE.folder() / NUMPY.name
+    return PYODIDE.folder() / NUMPY_FOR_PROGRAMS.name
 
 
 def _members(bundle: Text) -> list[tuple[str, bytes]]:
@@ -145,7 +143,7 @@ def _members(bundle: Text) -> list[tuple[str, bytes]]:
             members += [
                 (f"{_SITE}/{name}", archive.read(name))
                 for name in sorted(archive.namelist())
-                if not (name.endswith(("/", *_UNUSED_SUFFIXES)) or "/tests/" in name)
+                if not name.endswith("/")
             ]
     return members
 

@@ -17,6 +17,7 @@ from playgrad.assets import DATA_SETS, PYODIDE, Asset, File
 from playgrad.assets.codings import BROTLI, brotli_compressed, compressed, portions_of
 from playgrad.assets.contents import DIGESTS
 from playgrad.io.whole_files import write_whole
+from playgrad.server.pixels import has_packed, pack_images
 
 _BEGIN_SECONDS = 20.0
 """After so long the best copies are begun: whoever started the server is using the page."""
@@ -36,6 +37,7 @@ def _pack_all() -> None:
         with open(paths.var() / "packing.lock", "w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)  # by the servers of a checkout, one after the other
             pack((PYODIDE, *DATA_SETS.values()), ".br")
+            pack_images(DATA_SETS.values())
             if _yield_processor():
                 threading.Event().wait(_BEGIN_SECONDS)
                 pack((PYODIDE, *DATA_SETS.values()), ".max.br")
@@ -58,7 +60,9 @@ def pack(assets: Iterable[Asset], ending: str) -> None:
         OSError: one cannot be written.
     """
     for asset in assets:
-        for file in asset.files:
+        for file in asset.sent:
+            if ending == ".max.br" and has_packed(asset.folder() / file.name):
+                continue  # minutes, for clients that are no pages
             if file.gzip_level is not None and not _is_packed(asset, file, ending):
                 _pack(asset, file, ending)
 

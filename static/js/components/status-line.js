@@ -104,6 +104,7 @@ function amount() {
 /** What a program waits for; data in whole megabytes. @param {import("../../engine/data-store.js").Awaited} awaited */
 function loadingData({ set, received, total }) {
   if (set === "onnx") return t().status.loadingOnnx;
+  if (set === "library") return t().status.loadingLibrary;
   const [some, all] = [Math.floor(received / 1e6), Math.ceil(total / 1e6)];
   if (set === "packages") return t().status.loadingPackages(some, all);
   /** @type {Record<string, string>} */

@@ -8,7 +8,7 @@
  */
 
 import { DeviceWorkers } from "../../engine/connect.js";
-import { ONNX, filesReadBy, isCode, isPackage } from "../../engine/data-files.js";
+import { LATER_LIBRARY, ONNX, filesReadBy, isCode, isPackage } from "../../engine/data-files.js";
 import { DataStore } from "../../engine/data-store.js";
 import { clearStop, requestInterrupt, requestStop } from "../../engine/shared-memory.js";
 import { Interpreter } from "../../engine/interpreter.js";
@@ -91,7 +91,7 @@ export class EngineClient {
     this.#beginHeld();
     this.#prepareSpare();
   });
-  /** The paths of the packages that the last program imported. @type {Set<string>} */
+  /** The paths of the code that the last program imported. @type {Set<string>} */
   #imported = new Set();
   #spareTimer = 0;
   /** A run that waits for the spare worker, with the commands after it. @type {[Command, Uint8Array?][]} */
@@ -180,7 +180,7 @@ export class EngineClient {
         this.#started = true;
         break;
       case "data_file":
-        if (isPackage(event.path)) this.#imported.add(event.path);
+        if (isPackage(event.path) || event.path === LATER_LIBRARY) this.#imported.add(event.path);
         this.#data.serve(event, python);
         return;
       case "template":

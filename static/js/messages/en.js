@@ -525,6 +525,7 @@ export const en = {
     loadingPackages: (/** @type {number} */ received, /** @type {number} */ total) =>
       `Loading the Python packages that the program imports: ${total ? `${received} of ${total} MB` : `${received} MB`}…`,
     loadingOnnx: "Loading the part of playgrad for ONNX files…",
+    loadingLibrary: "Loading the rest of Python's standard library, which the program imports…",
     training: (/** @type {number} */ parameters, /** @type {string} */ place) =>
       `Training ${count(parameters)} parameters on ${place}`,
     cpu: "the CPU",

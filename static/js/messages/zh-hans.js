@@ -383,6 +383,7 @@ export const zhHans = {
     loadingPackages: (received, total) =>
       `正在加载程序导入的 Python 包：${total ? `${received} / ${total} MB` : `${received} MB`}…`,
     loadingOnnx: "正在加载 playgrad 处理 ONNX 文件的部分…",
+    loadingLibrary: "正在加载程序导入的 Python 标准库的其余部分…",
     loadingData: (name, received, total) =>
       `程序正在等待数据：${name}，已加载 ${total ? `${received} / ${total} MB` : `${received} MB`}…`,
     training: (parameters, place) => `正在 ${place} 上训练 ${count(parameters)} 个参数`,

@@ -13,6 +13,8 @@ const IMAGE = "/image/python.bin";
 /** Have this version of the page kept, as soon as it costs the visitor nothing. */
 export function keepForLater() {
   const done = { timer: 0, isBegun: false, dataFiles: 0 };
+  // Who comes back profits from the image of Python's memory, which is larger than all the rest.
+  const hasComeBack = Boolean(navigator.serviceWorker?.controller);
   effect(() => {
     clearTimeout(done.timer);
     const files = store.dataFiles.value;
@@ -20,14 +22,14 @@ export function keepForLater() {
     if (store.engine.value !== "up" || store.active.value) return;
     done.timer = setTimeout(() => {
       Object.assign(done, { isBegun: true, dataFiles: files.length });
-      keepNow(isNarrow() ? files : [...files, IMAGE]);
+      keepNow(isNarrow() || !hasComeBack ? files : [...files, IMAGE]);
     }, QUIET_MS);
   });
 }
 
 /**
  * Without a service worker, which a browser may forbid, the page works as long as there is a network.
- * @param {string[]} wanted files to keep besides the page's own
+ * @param {string[]} wanted files to fetch and keep besides the page's own; further ones are kept if the browser has them
  */
 async function keepNow(wanted) {
   try {

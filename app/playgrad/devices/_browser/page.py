@@ -122,3 +122,8 @@ def fetch_data(path: str, *beside: str) -> memoryview:
     content = np.empty(received.byteLength, np.uint8)
     received.assign_to(content)
     return content.data
+
+
+def fetch_later_library() -> memoryview:
+    """Load the archive of the standard library's modules that come later. Raises as above."""
+    return fetch_data(playgrad_host.later_library)

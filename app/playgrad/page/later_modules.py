@@ -1,0 +1,48 @@
+"""Modules of the standard library that few programs import: the page fetches them when one does."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from importlib.machinery import ModuleSpec, PathFinder
+from pathlib import Path
+from types import ModuleType
+
+from playgrad.io.whole_files import write_whole
+from playgrad.standard_library import comes_later
+
+NAME = "python_stdlib_later.zip"
+"""The archive's name in Python's file system."""
+
+
+class LaterModules:
+    """Finds them, as a finder at the end of ``sys.meta_path``.
+
+    Args:
+        fetch: loads the archive of the modules. Raises OSError if it cannot.
+        folder: where the archive is kept; by default beside the rest of the library.
+    """
+
+    def __init__(self, fetch: Callable[[], memoryview | bytes], folder: Path | None = None) -> None:
+        self._fetch = fetch
+        self._archive = (folder or Path(os.__file__).parents[1]) / NAME
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Return where a module is in the archive; None if it does not belong there.
+
+        Raises:
+            ModuleNotFoundError: the archive cannot be fetched.
+            KeyboardInterrupt: a stop was requested, which ends the wait.
+        """
+        if not comes_later(name):
+            return None
+        if not self._archive.is_file():
+            try:
+                write_whole(self._archive, self._fetch())
+            except OSError as error:
+                problem = f"No module named {name!r}: {error}"
+                raise ModuleNotFoundError(problem, name=name) from None
+        package = name.rpartition(".")[0].replace(".", "/")
+        return PathFinder.find_spec(name, [str(self._archive / package)], target)

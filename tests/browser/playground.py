@@ -61,8 +61,8 @@ _CLICK_AND_WAIT = """([button, states]) => new Promise((resolve) => {
   look();
 })"""
 
-# Resolves with the status once it is one of `states`, and after `milliseconds` at the latest: asking
-# again and again costs the page, the driver and the test processor time for which others wait.
+# Resolves with the status once it is one of `states`, and after `milliseconds` at the latest. To
+# ask again and again costs the page, the driver and the test processor time.
 _STATUS = """(status, [states, milliseconds]) => new Promise((resolve) => {
   const end = () => {
     observer.disconnect();

@@ -144,7 +144,7 @@ def model_server(folder: Path, *options: str) -> Iterator[int]:
 
 
 def get(port: int, path: str) -> Any:
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=300)
     connection.request("GET", path)
     body = connection.getresponse().read()
     connection.close()
@@ -210,7 +210,7 @@ def test_sigterm_answers_what_has_begun(tmp_path: Path) -> None:
         assert p.stdout
         port = int(re.search(rb":(\d+)/", p.stdout.readline())[1])  # type: ignore[index]
         body = orjson.dumps({"instances": inputs()[:1].tolist()})
-        with socket.create_connection(("127.0.0.1", port), timeout=60) as connection:
+        with socket.create_connection(("127.0.0.1", port), timeout=300) as connection:
             connection.sendall(
                 b"POST /v1/models/digits:predict HTTP/1.1\r\nHost: localhost\r\n"
                 b"Content-Length: %d\r\n\r\n%b" % (len(body), body)
@@ -222,7 +222,7 @@ def test_sigterm_answers_what_has_begun(tmp_path: Path) -> None:
             while data := connection.recv(1 << 16):
                 answer += data
         assert answer.startswith(b"HTTP/1.1 200 OK")
-        _, err = p.communicate(timeout=60)
+        _, err = p.communicate(timeout=300)
     assert p.returncode == 143
     log = err.decode().splitlines()
     assert "digits: version 1 is freed" in log

@@ -15,7 +15,7 @@ PORT ?= 8000
 SETUP = python=$$(tools/find-python) && "$$python" -B -m tools.setup
 # One more than two processors: a test that waits for a browser or a server leaves its own free.
 WORKERS ?= 3
-# Which of the tests that take turns to run: the commit's part, part 1, 2 or 3, or all. See tests/rotation.py.
+# Which of the tests that take turns to run: the commit's part, part 1 to 5, or all. See tests/rotation.py.
 PART ?= commit
 # Where set-up installs Node if there is none, or only an old one.
 export PATH := $(CURDIR)/.venv/node:$(PATH)

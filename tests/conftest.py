@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import hypothesis
@@ -75,8 +76,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("measure"):
-        whole = config.getoption("part") == "all"
-        config.pluginmanager.register(Stopwatch(config, Seconds.read(COMMITTED).files, whole))
+        config.pluginmanager.register(Stopwatch(config, Seconds.read(COMMITTED).files))
 
 
 @pytest.hookimpl(wrapper=True)
@@ -90,6 +90,11 @@ def pytest_collection() -> Iterator[None]:
     gc.collect()
     gc.freeze()
     gc.enable()
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out files that have their turn in other commits: each worker would import them all."""
+    return rotation.rests(collection_path, config.getoption("part")) or None
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:

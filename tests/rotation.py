@@ -1,9 +1,9 @@
-"""Rotation: the commit's hash chooses a third of the operations on GPUs, and of the costly files.
+"""Rotation: the commit's hash chooses a fifth of the operations on GPUs, and of the costly files.
 
 *Costly files* of tests took over `COSTLY` seconds when they were measured (``tests/seconds.json``):
-two thirds of the time of all. They take turns, except those in ``tests/core.txt``; each as a whole,
+most of the time of all. They take turns, except those in ``tests/core.txt``; each as a whole,
 since its tests share a page and build upon each other. `make test PART=all` and `make nightly`
-leave none of them out.
+leave none of them out. Files that rest are not even imported.
 
 *Operations on GPUs*: the files listed below decide what a GPU computes. `make contract` writes
 their digest to ``tests/gpu.sha256`` when all operations have passed. Where the files have another
@@ -18,6 +18,8 @@ from __future__ import annotations
 
 import re
 import subprocess
+from collections.abc import Mapping
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from zlib import crc32
@@ -26,8 +28,8 @@ import pytest
 
 from tests.seconds import COMMITTED, Seconds, file_of
 
-PARTS = 3
-COSTLY = 5.0
+PARTS = 5
+COSTLY = 2.0
 ROOT = Path(__file__).resolve().parent.parent
 RECORD = ROOT / "tests" / "gpu.sha256"
 CORE = ROOT / "tests" / "core.txt"
@@ -106,10 +108,27 @@ def resting(part: str) -> dict[str, float]:
     number = None if part == "all" else _of_commit() if part == "commit" else int(part)
     if number is None:
         return {}
-    seconds = Seconds.read(COMMITTED).files
+    parts = costly_parts(Seconds.read(COMMITTED).files)
+    return {f: s for part, files in parts.items() if part != number for f, s in files.items()}
+
+
+def costly_parts(seconds: Mapping[str, float]) -> dict[int, dict[str, float]]:
+    """Return the seconds of the costly files of each part, which are all about as long."""
+    parts: dict[int, dict[str, float]] = {number: {} for number in range(1, PARTS + 1)}
     turns = [file for file in seconds.keys() - set(core()) if seconds[file] > COSTLY]
-    turns.sort(key=lambda file: (-seconds[file], file))  # parts of about the same length
-    return {file: seconds[file] for place, file in enumerate(turns) if place % PARTS + 1 != number}
+    for file in sorted(turns, key=lambda file: (-seconds[file], file)):
+        shortest = min(parts, key=lambda number: sum(parts[number].values()))
+        parts[shortest][file] = seconds[file]
+    return parts
+
+
+@cache
+def rests(file: Path, part: str) -> bool:
+    """Return whether a file of tests is costly, and another part's."""
+    return file.is_relative_to(ROOT) and file.relative_to(ROOT).as_posix() in _resting(part)
+
+
+_resting = cache(resting)
 
 
 def header(part: str) -> list[str]:

@@ -1,9 +1,10 @@
 """Seconds of each test file, and of the expensive fixtures and tests: ``tests/seconds.json``.
 
 Workers divide the files by these numbers (`tests.files`). A run with ``--measure`` says how far its
-own are from those, and writes them to ``var/seconds.json`` if it left no test out (`make test
-PART=all`). ``python -m tests.seconds`` merges them into ``tests/seconds.json`` and the tables of
-``docs/testing.md``.
+own are from those, and writes those of the files that it ran whole to ``var/seconds.json``.
+``python -m tests.seconds`` merges them into ``tests/seconds.json`` and the tables of
+``docs/testing.md``: all of them after `make test PART=all`, and else those of new files, at the
+pace of the machine that measured the others.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import sys
 import time
 import tomllib
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,9 @@ LONG = 5.0
 """Seconds: a longer test is `slow`, or `LONG_TESTS` says why it is not."""
 MOST_LONG = 60
 _NOTED = 2.0  # seconds of the tests, and of the fixtures, that are listed
+MOST_NEW = 60
+"""Files without seconds, which no run can leave out. `make test`, then `python -m tests.seconds`,
+gives them some."""
 _CORRECTION = "`make test PART=all`, then `python -m tests.seconds`,"
 _KEY = "fixture seconds"
 
@@ -60,6 +64,13 @@ class Seconds:
         }
         path.parent.mkdir(exist_ok=True)
         path.write_text(json.dumps(rounded, indent=1) + "\n", encoding="utf-8")
+
+    def new_beside(self, known: Seconds) -> Seconds:
+        """Return the files, and their tests, that ``known`` has not, at the pace of ``known``."""
+        pace = pace_of(self.files, known.files)
+        files = {f: s / pace for f, s in self.files.items() if f not in known.files}
+        tests = {t: s / pace for t, s in self.tests.items() if file_of(t) in files}
+        return Seconds(files, {}, {test: s for test, s in tests.items() if s > _NOTED})
 
     def merge(self, newer: Seconds) -> Seconds:
         """Return these numbers with the files of ``newer`` replaced; deleted files are dropped."""
@@ -92,13 +103,13 @@ class Stopwatch:
 
     Args:
         known: the seconds that files are expected to take.
-        whole: whether no test is left out, so that the measurement may replace the committed one.
     """
 
-    def __init__(self, config: pytest.Config, known: Mapping[str, float], whole: bool) -> None:
+    def __init__(self, config: pytest.Config, known: Mapping[str, float]) -> None:
         self.config = config
         self.known = known
-        self.whole = whole
+        self.in_part: set[str] = set()
+        """Files some of whose tests have their turn in other commits."""
         self.spent: Counter[str] = Counter()
         self.fixtures: Counter[str] = Counter()
         self.shared: Counter[str] = Counter()
@@ -121,17 +132,25 @@ class Stopwatch:
             if fixturedef.scope == "session":
                 self.shared[request._pyfuncitem.nodeid] += seconds
 
+    def pytest_deselected(self, items: Sequence[pytest.Item]) -> None:
+        self.in_part |= {file_of(i.nodeid) for i in items if i.get_closest_marker("rotates")}
+
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self) -> None:
         if hasattr(self.config, "workeroutput"):
-            self.config.workeroutput[_KEY] = [dict(self.fixtures), dict(self.shared)]
+            self.config.workeroutput[_KEY] = [
+                dict(self.fixtures),
+                dict(self.shared),
+                sorted(self.in_part),
+            ]
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
         if _KEY in getattr(node, "workeroutput", {}):  # a worker that crashed has none
-            fixtures, shared = node.workeroutput[_KEY]
+            fixtures, shared, in_part = node.workeroutput[_KEY]
             self.fixtures.update(fixtures)
             self.shared.update(shared)
+            self.in_part.update(in_part)
 
     def measured(self) -> Seconds:
         tests = self.spent - self.shared
@@ -146,11 +165,18 @@ class Stopwatch:
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         measured = self.measured()
-        if self.whole:
-            measured.write(MEASURED)
+        whole = {f: s for f, s in measured.files.items() if f not in self.in_part}
+        tests = {t: s for t, s in measured.tests.items() if file_of(t) in whole}
+        Seconds(whole, measured.fixtures, tests).write(MEASURED)
         terminalreporter.section("Seconds")
         for line in summary(measured, self.known):
             terminalreporter.write_line(line)
+
+
+def pace_of(measured: Mapping[str, float], known: Mapping[str, float]) -> float:
+    """Return how many times the ``known`` seconds the same files took."""
+    both = measured.keys() & known.keys()
+    return statistics.median([measured[f] / known[f] for f in both if known[f] > 1] or [1.0])
 
 
 def summary(measured: Seconds, known: Mapping[str, float]) -> Iterator[str]:
@@ -160,9 +186,7 @@ def summary(measured: Seconds, known: Mapping[str, float]) -> Iterator[str]:
     if missing:
         yield f"{len(missing)} tests took over {LONG:.0f} s and are not in tests/long.toml:"
         yield from (f"  {measured.tests[test]:.1f} s {test}" for test in missing[:20])
-    both = measured.files.keys() & known.keys()
-    ratios = [measured.files[f] / known[f] for f in both if known[f] > 1]
-    pace = statistics.median(ratios or [1.0])
+    pace = pace_of(measured.files, known)
     off = {f: measured.files[f] - pace * known.get(f, 0.0) for f in measured.files}
     far = sorted((f for f in off if abs(off[f]) > 5), key=lambda f: -abs(off[f]))
     yield f"This machine took {pace:.2f} times the seconds of tests/seconds.json."
@@ -201,7 +225,10 @@ def written_into(document: str, seconds: Seconds) -> str:
 
 def main() -> int:
     """Take over the last measurement, unless tests are long without a reason."""
-    merged = Seconds.read(COMMITTED).merge(Seconds.read(MEASURED))
+    committed, measured = Seconds.read(COMMITTED), Seconds.read(MEASURED)
+    if any((ROOT / file).exists() for file in committed.files.keys() - measured.files.keys()):
+        measured = measured.new_beside(committed)
+    merged = committed.merge(measured)
     long = [test for test, seconds in merged.tests.items() if seconds > LONG]
     missing = unexplained(merged.tests)
     for test in missing:

@@ -209,7 +209,7 @@ if rate < 0.4 and not pathlib.Path({str(marks / "go")!r}).exists():
     # Each of two has a child, which continues after the fork, too.
     wait_for(lambda: len(list(marks.iterdir())) == 4 and '"done"' in read(folder / FILE))
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=60)
+    process.communicate(timeout=300)
     assert process.returncode == 130
     wait_for(lambda: all(has_ended(mark.name) for mark in marks.iterdir()))
     record = json.loads((folder / FILE).read_text())

@@ -31,7 +31,7 @@ class Answer:
     """The answer to a request for predictions of `samples`."""
 
     def __init__(self, port: int, token: str = TOKEN) -> None:
-        connection = HTTPConnection("127.0.0.1", port, timeout=60)
+        connection = HTTPConnection("127.0.0.1", port, timeout=300)
         body = json.dumps({"instances": samples(2).tolist()})
         headers = {"Authorization": f"Bearer {token}"}
         connection.request("POST", "/v1/models/digits:predict", body, headers)
@@ -64,7 +64,7 @@ def named(pids: list[int], words: str) -> list[int]:
 
 
 def until(condition: Callable[[], Any]) -> None:
-    end = time.monotonic() + 120
+    end = time.monotonic() + 400
     while not condition():
         assert time.monotonic() < end
         time.sleep(0.05)

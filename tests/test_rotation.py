@@ -1,17 +1,18 @@
-"""The third of the operations on GPUs and of the costly tests that a run tries, and when all."""
+"""The fifth of the operations on GPUs and of the costly tests that a run tries, and when all."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from tests import rotation
 from tests.rotation import core
-from tests.seconds import COMMITTED, Seconds
+from tests.seconds import COMMITTED, ROOT, Seconds, file_of
 
 
 def git(root: Path, *arguments: str) -> None:
@@ -45,11 +46,11 @@ def part() -> int | None:
 
 def test_commits_choose_every_part(checkout: Path) -> None:
     parts = set()
-    for number in range(5):
+    for number in range(20):
         commit(checkout, str(number))
         parts.add(part())
-    assert parts == {1, 2, 3}
-    assert rotation.header("commit")[0].startswith(f"operations on GPUs: part {part()} of 3 (")
+    assert parts == {1, 2, 3, 4, 5}
+    assert rotation.header("commit")[0].startswith(f"operations on GPUs: part {part()} of 5 (")
 
 
 def test_all_operations_are_checked_where_a_gpu_computes_something_else(checkout: Path) -> None:
@@ -78,12 +79,30 @@ def test_other_files_change_nothing(checkout: Path) -> None:
 
 def test_costly_files_take_turns(checkout: Path) -> None:
     seconds = Seconds.read(COMMITTED).files
-    rest = [rotation.resting(part) for part in ("1", "2", "3")]
+    rest = [rotation.resting(part) for part in ("1", "2", "3", "4", "5")]
     for file, spent in seconds.items():
         takes_turns = spent > rotation.COSTLY and file not in core()
-        assert sum(file in each for each in rest) == (2 if takes_turns else 0), file
+        assert sum(file in each for each in rest) == (4 if takes_turns else 0), file
     assert rotation.resting("commit") == rest[(part() or 0) - 1]
     assert rotation.resting("all") == {}
+
+
+def test_parts_are_about_as_long() -> None:
+    parts = rotation.costly_parts({f"tests/{n}.py": 3.1 + n**1.5 for n in range(40)})
+    lengths = [sum(files.values()) for files in parts.values()]
+    assert max(lengths) < 1.02 * min(lengths)
+
+
+def test_files_that_rest_are_not_imported() -> None:
+    """All that a run of a part collects are files that do not rest in it."""
+    resting = max(rotation.resting("1"), key=lambda file: file.startswith("tests/io/"))
+    files = [resting, "tests/test_expr.py"]
+    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", *files]
+    for options, expected in (["--part=1"], {files[1]}), (["--part=all"], set(files)):
+        ran = subprocess.run(
+            [*command, *options], cwd=ROOT, capture_output=True, text=True, check=True
+        )
+        assert {file_of(line) for line in ran.stdout.splitlines() if "::" in line} == expected
 
 
 @pytest.mark.parametrize("file", core())

@@ -13,7 +13,7 @@ import pytest
 
 from tests import seconds
 from tests.files import expected
-from tests.seconds import COMMITTED, DOCUMENT, MOST_LONG, ROOT, Seconds, file_of, reasons
+from tests.seconds import COMMITTED, DOCUMENT, MOST_LONG, MOST_NEW, ROOT, Seconds, file_of, reasons
 from tests.sweeps import SEED, dice
 
 CONFTEST = """
@@ -27,9 +27,12 @@ seconds.time.perf_counter = lambda: clock[0]
 seconds.MEASURED = Path(__file__).with_name("measured.json")
 
 def pytest_configure(config):
-    config.pluginmanager.register(seconds.Stopwatch(config, {}, whole=True))
+    config.pluginmanager.register(seconds.Stopwatch(config, {}))
 
-def pytest_collection_modifyitems(items):
+def pytest_collection_modifyitems(config, items):
+    others = [item for item in items if item.get_closest_marker("rotates")]
+    config.hook.pytest_deselected(items=others)
+    items[:] = [item for item in items if item not in others]
     known = {"test_a.py": 1.0, "test_b.py": 100.0, "test_c.py": 50.0}
     items.sort(key=files.in_turn(items, known))
     Path(__file__).with_name("order.json").write_text(json.dumps([i.path.stem for i in items]))
@@ -47,6 +50,7 @@ FILES = {
     "test_b.py": "def test_3(own): assert False\n",
     "test_c.py": "import pytest\n@pytest.mark.browser\ndef test_4(): pass\n",
     "test_d.py": "\n".join(f"def test_{n}(): pass" for n in range(9)),
+    "test_e.py": "import pytest\n@pytest.mark.rotates\ndef test_5(): pass\ndef test_6(): pass\n",
 }
 
 
@@ -62,12 +66,12 @@ def test_a_run_is_measured_and_begins_with_long_files(tmp_path: Path) -> None:
     )  # fmt: skip
     assert ran.returncode == 1 and "1 failed" in ran.stdout, ran.stdout + ran.stderr
     order = json.loads((tmp_path / "order.json").read_text())
-    assert list(dict.fromkeys(order)) == ["test_c", "test_d", "test_b", "test_a"]
+    assert list(dict.fromkeys(order)) == ["test_c", "test_d", "test_b", "test_e", "test_a"]
     measured = Seconds.read(tmp_path / "measured.json")
-    assert measured.files.keys() == FILES.keys()
+    assert measured.files.keys() == FILES.keys() - {"test_e.py"}, "a test of it had no turn"
     assert measured.fixtures == {"shared (a plugin)": 1000.0, "own (a plugin)": 20.0}
     assert measured.tests == {}, "the fixture of the session is part of the first test"
-    assert "tests in 4 files" in ran.stdout
+    assert "tests in 5 files" in ran.stdout
 
 
 def test_files_without_a_number_count_by_their_tests() -> None:
@@ -87,6 +91,25 @@ def test_a_measurement_replaces_the_numbers_of_its_files() -> None:
         {"server": 4.0, "chromium": 9.0},
         {"tests/files.py::a": 5.0, "tests/sweeps.py::d": 10.0},
     )
+
+
+def test_new_files_get_seconds_at_the_pace_of_the_others() -> None:
+    """A run of a part, on a machine that is half as fast, adds the new files and changes none."""
+    known = Seconds({"old": 10.0, "other": 20.0, "rests": 90.0}, {"server": 4.0}, {"old::a": 6.0})
+    run = Seconds(
+        {"old": 20.0, "other": 40.0, "new": 14.0},
+        {"server": 9.0},
+        {"old::a": 12.0, "new::b": 12.0, "new::c": 3.0},
+    )
+    assert run.new_beside(known) == Seconds({"new": 7.0}, {}, {"new::b": 6.0})
+
+
+def test_most_files_have_seconds() -> None:
+    """A file that is not measured runs every time, whatever it costs."""
+    files = {path.relative_to(ROOT).as_posix() for path in (ROOT / "tests").rglob("test_*.py")}
+    new = sorted(files - Seconds.read(COMMITTED).files.keys())
+    advice = "`make test`, then `python -m tests.seconds`, measures"
+    assert len(new) <= MOST_NEW, f"{advice} {len(new)} files: {', '.join(new[:20])}"
 
 
 def test_a_long_test_needs_a_reason(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

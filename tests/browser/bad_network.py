@@ -121,7 +121,7 @@ class BadNetwork:
             handler.close_connection = True
 
     def _forward(self, handler: _Handler) -> tuple[int, list[tuple[str, str]], bytes]:
-        connection = http.client.HTTPConnection(self.origin, timeout=60)
+        connection = http.client.HTTPConnection(self.origin, timeout=300)
         try:
             wanted = {
                 name: value

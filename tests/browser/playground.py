@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import safetensors.numpy
-from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Error, Locator, Page, expect
 
 from tests.browser.routes import close
 
@@ -60,6 +60,23 @@ _CLICK_AND_WAIT = """([button, states]) => new Promise((resolve) => {
   document.querySelector(`[data-testid=${button}]`).click();
   look();
 })"""
+
+# Resolves with the status once it is one of `states`, and after `milliseconds` at the latest. To
+# ask again and again costs the page, the driver and the test processor time.
+_STATUS = """(status, [states, milliseconds]) => new Promise((resolve) => {
+  const end = () => {
+    observer.disconnect();
+    clearTimeout(timer);
+    resolve(status.textContent);
+  };
+  const look = () => states.includes(status.textContent) && end();
+  const observer = new MutationObserver(look);
+  const timer = setTimeout(end, milliseconds);
+  observer.observe(status, { characterData: true, childList: true, subtree: true });
+  look();
+})"""
+_LOOK_MS = 1000
+"""After this time the status is looked at anew: the page may have been opened again."""
 
 PASTE = """(element, text) => {
   const clipboardData = new DataTransfer();
@@ -142,10 +159,19 @@ class Playground:
     def expect_status(self, *states: str, seconds: float = PATIENCE_MS / 1000) -> str:
         """Wait until the status is one of ``states``; fail at once on an unexpected error."""
         end = time.monotonic() + seconds
-        while (state := self.text("status")) not in states:
-            assert state != "error" or "error" in states, self.text("error")
+        while (state := self._next_status(*states, "error")) not in states:
+            assert state != "error", self.text("error")
             assert time.monotonic() < end, f"{state} instead of {states} for {seconds} s"
-            self.page.wait_for_timeout(50)
+        return state
+
+    def _next_status(self, *states: str) -> str:
+        """The status as soon as it is one of ``states``, or what it is after a while."""
+        try:
+            state: str = self.at("status").evaluate(_STATUS, [states, _LOOK_MS])
+        except Error as error:
+            if "Execution context was destroyed" not in error.message:
+                raise
+            return "reloading"
         return state
 
     def wait(self, condition: Callable[[], bool], seconds: float = PATIENCE_MS / 1000) -> None:

@@ -24,7 +24,7 @@ def served(address: str) -> tuple[str, dict[str, str]]:
     It is asked for before a route is made: a handler that waits for the server while its
     context closes raises in whatever test is running by then.
     """
-    with urllib.request.urlopen(address, timeout=60) as response:
+    with urllib.request.urlopen(address, timeout=300) as response:
         headers = {name.lower(): value for name, value in response.headers.items()}
         text = response.read().decode()
     return text, {name: headers[name] for name in headers.keys() - _OF_THE_OLD_BODY}

@@ -169,7 +169,7 @@ def break_while_running(
     broken.evaluate(f"void setTimeout(() => {{ {script} }}, 100)")
     result = engine.end()
     finish(engine, source + RUN)
-    patience = time.monotonic() + 60
+    patience = time.monotonic() + 240
     while ends and broken in engine.workers(kind):
         assert time.monotonic() < patience, f"{device} is there for ever"
         engine.page.wait_for_timeout(50)  # its end is reported late

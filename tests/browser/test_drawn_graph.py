@@ -108,7 +108,7 @@ def test_a_visitor_zooms_and_finds_the_whole_again(desk: Playground) -> None:
     fit.click()
     expect(fit).to_be_disabled()
     desk.page.mouse.move(0, 0)
-    desk.wait(lambda: board.evaluate(_PIXELS) == before, seconds=30)
+    desk.wait(lambda: board.evaluate(_PIXELS) == before)
 
 
 def test_the_same_graph_stays_where_it_is_in_another_run(desk: Playground) -> None:

@@ -90,18 +90,39 @@ def desk(chromium: Browser, desk_server: str) -> Iterator[Playground]:
     playground.close()
 
 
-@pytest.mark.parametrize("size", [LAPTOP, PHONE], ids=["laptop", "phone"])
-@pytest.mark.parametrize("program", PICTURE, ids=["digits", "plane", "board", "game"])
-def test_nothing_moves_during_a_run(
-    chromium: Browser, desk_server: str, program: str, size: dict[str, int]
-) -> None:
-    """The picture is whole on the screen before, while and after the network trains."""
-    visitor = Playground(chromium, desk_server, viewport=size)
+PROGRAMS = pytest.mark.parametrize("program", PICTURE, ids=["digits", "plane", "board", "game"])
+
+
+@pytest.fixture(scope="module")
+def laptop(chromium: Browser, desk_server: str) -> Iterator[Playground]:
+    visitor = Playground(chromium, desk_server, viewport=LAPTOP)
     visitor.choose_device("cpu")
-    if size is PHONE:
-        visitor.at("tab-build").click()
-    visitor.write(program)
-    visitor.at("tab-training").click()
+    yield visitor
+    visitor.close()
+
+
+@PROGRAMS
+def test_nothing_moves_during_a_run(laptop: Playground, program: str) -> None:
+    """The picture is whole on the screen before, while and after the network trains."""
+    if laptop.text("status") == "done":
+        laptop.at("reset").click()
+    laptop.write(program)
+    expect_nothing_moves(laptop, PICTURE[program])
+
+
+@PROGRAMS
+def test_nothing_moves_on_a_phone(chromium: Browser, desk_server: str, program: str) -> None:
+    """In a page of its own: the first run makes room for the curves."""
+    phone = Playground(chromium, desk_server, viewport=PHONE)
+    phone.choose_device("cpu")
+    phone.at("tab-build").click()
+    phone.write(program)
+    phone.at("tab-training").click()
+    expect_nothing_moves(phone, PICTURE[program])
+    phone.close()
+
+
+def expect_nothing_moves(visitor: Playground, picture: str) -> None:
     visitor.expect_status("ready")
     visitor.wait_until_at_rest()
     places = [visitor.page.evaluate(_PLACES)]
@@ -109,10 +130,9 @@ def test_nothing_moves_during_a_run(
     visitor.wait(lambda: visitor.steps > 20)
     places.append(visitor.page.evaluate(_PLACES))
     visitor.expect_status("done")
-    expect(visitor.at(PICTURE[program])).to_be_in_viewport(ratio=1)
+    expect(visitor.at(picture)).to_be_in_viewport(ratio=1)
     visitor.wait_until_at_rest()
     places.append(visitor.page.evaluate(_PLACES))
-    visitor.close()
     first, *later = places
     assert {"main", "stage", "panel curves"} <= first.keys()
     for each in later:
@@ -164,10 +184,9 @@ def test_a_visitor_plays_against_the_network(desk: Playground) -> None:
     )
 
 
-def test_what_is_printed_moves_no_button(chromium: Browser, desk_server: str) -> None:
+def test_what_is_printed_moves_no_button(desk: Playground) -> None:
     """One line stands beside the title; more unfold away from the buttons."""
-    visitor = Playground(chromium, desk_server, viewport=LAPTOP)
-    visitor.choose_device("cpu")
+    visitor = desk
     visitor.finish("x = 1")
     visitor.wait_until_at_rest()
     before = visitor.page.evaluate(_WRITE)
@@ -178,7 +197,6 @@ def test_what_is_printed_moves_no_button(chromium: Browser, desk_server: str) ->
         visitor.wait_until_at_rest()
         after = visitor.page.evaluate(_WRITE)
         assert after == after | before
-    visitor.close()
 
 
 # The titles of the panels in Watch: in the order of the document, and from top to bottom.
@@ -326,13 +344,13 @@ _EMBED = """async ([code, view]) => {
 }"""
 
 
-@pytest.mark.parametrize("height", [480, 640])
-@pytest.mark.parametrize("program", PICTURE, ids=["digits", "plane", "board", "game"])
+@PROGRAMS
 def test_a_frame_shows_the_picture_run_and_one_curve(
-    desk: Playground, chromium: Browser, desk_server: str, program: str, height: int
+    desk: Playground, chromium: Browser, desk_server: str, program: str
 ) -> None:
+    """In a low frame, and in a higher one."""
     address = desk.page.evaluate(_EMBED, [program, "training"])
-    size = {"width": 640, "height": height}
+    size = {"width": 640, "height": 480}
     frame = Playground(chromium, desk_server, path=address, viewport=size)
     page = frame.page
     frame.expect_status("ready")
@@ -346,11 +364,14 @@ def test_a_frame_shows_the_picture_run_and_one_curve(
     assert names == {"run", "embed-program", "embed-open"} | acts.get(program, set())
     frame.at("run").click()
     frame.expect_status("done")
-    for shown in (PICTURE[program], "headline", "run"):
-        expect(frame.at(shown)).to_be_in_viewport(ratio=1)
-    expect(page.locator(".chart")).to_have_count(1)
-    expect(page.locator(".chart")).to_be_in_viewport(ratio=1)
-    assert page.evaluate("document.documentElement.scrollHeight") <= height
+    for height in (480, 640):
+        page.set_viewport_size({"width": 640, "height": height})
+        frame.wait_until_at_rest()
+        for shown in (PICTURE[program], "headline", "run"):
+            expect(frame.at(shown)).to_be_in_viewport(ratio=1)
+        expect(page.locator(".chart")).to_have_count(1)
+        expect(page.locator(".chart")).to_be_in_viewport(ratio=1)
+        assert page.evaluate("document.documentElement.scrollHeight") <= height
 
     frame.at("embed-program").click()
     expect(page.locator("[data-testid=editor] .cm-content")).to_contain_text("model = pg.")

@@ -145,7 +145,7 @@ class Page:
 
     def downloaded(self, pattern: str) -> Path:
         """Wait for a file among the downloads."""
-        end = time.monotonic() + 60
+        end = time.monotonic() + 240
         while not (files := [each for each in self.downloads.glob(pattern) if each.stat().st_size]):
             assert time.monotonic() < end, f"no {pattern} in {list(self.downloads.iterdir())}"
             time.sleep(0.05)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.browser, pytest.mark.pyodide, pytest.mark.gpu]
 
-STOPPED_MS = 30_000
+STOPPED_MS = 120_000
 """Short compared with the program to stop, and long enough for a busy machine."""
 OPEN = """
 import json, time

@@ -27,7 +27,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.gpu]
 
 Array = np.ndarray[Any, Any]
 Open = Callable[..., Page]
-START_MS = 60_000
+START_MS = 180_000
 """The kernels of a network are compiled by a software adapter, beside other tests."""
 WITHOUT_GPU = "delete Navigator.prototype.gpu"
 SOFTWARE_GPU = ""
@@ -256,7 +256,7 @@ def test_text_is_continued_as_by_generate(open_file: Open, tmp_path: Path) -> No
     at(page, "prompt").fill("the c")
     at(page, "write").click()
     wanted = vocabulary.decode(pg.generate(model, vocabulary.encode("the c"), 60, temperature=0))
-    expect(at(page, "written")).to_contain_text(wanted, use_inner_text=False, timeout=60_000)
+    expect(at(page, "written")).to_contain_text(wanted, use_inner_text=False, timeout=START_MS)
     expect(at(page, "expected").locator("tr")).to_have_count(6)
     at(page, "write").click()  # stops
     expect(at(page, "write")).to_have_text("Write", timeout=START_MS)

@@ -21,7 +21,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
-START_S = 60
+START_S = 240
 ANSWER_S = 240
 
 # Of the commands of WebDriver: their HTTP method and path, with fields of the parameters.

@@ -61,7 +61,7 @@ def running(
             process.kill()
 
 
-def end_of(process: subprocess.Popen[bytes], seconds: float = 120) -> Ended:
+def end_of(process: subprocess.Popen[bytes], seconds: float = 500) -> Ended:
     """Wait for the end of ``process``."""
     out, err = process.communicate(timeout=seconds)
     return Ended(process.returncode, out.decode("utf-8", "replace"), err.decode("utf-8", "replace"))

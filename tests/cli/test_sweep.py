@@ -7,7 +7,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 import zipfile
 from pathlib import Path
 
@@ -35,9 +34,9 @@ def test_a_sweep_reports_the_best_and_is_continued(
     assert "weights of the best: sweep-small/best.safetensors" in out
     assert err.count("playgrad: trial ") == 3
     assert "the program is done" in Path("sweep-small/trial-1.log").read_text()
-    began = time.monotonic()
+    logs = {log: log.stat().st_mtime_ns for log in Path("sweep-small").glob("*.log")}
     result = result_of(run(capsys, *arguments, "--json"))
-    assert time.monotonic() - began < 60  # nothing is trained again
+    assert {log: log.stat().st_mtime_ns for log in logs} == logs, "nothing is trained again"
     values = [trial["metrics"]["val_loss"] for trial in result["trials"]]
     assert result["best"]["value"] == min(values)
     assert all(2 <= trial["settings"]["units"] <= 9 for trial in result["trials"])
@@ -104,7 +103,7 @@ def test_a_sweep_that_is_stopped_ends_its_trials_and_keeps_those_that_ended(
     assert process.stderr is not None
     assert "trial 1" in process.stderr.readline()
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=300)
     assert (process.returncode, err) == (130, "playgrad: stopped\n")
     record = json.loads((tmp_path / "sweep-slow" / "sweep.json").read_text())
     first, *others = [trial["state"] for trial in record["trials"]]

@@ -17,7 +17,8 @@ import pytest
 from bench.two_machines import TwoMachines, two_machines
 
 pytest.importorskip("mpi4py", reason="mpi4py is not installed")
-PATIENCE = 120.0
+PATIENCE = 500.0
+"""Seconds that a run may take on a busy machine, before the test fails."""
 LATENCY = 3.0
 ROOT = Path(__file__).resolve().parent.parent.parent
 TRAINS = """

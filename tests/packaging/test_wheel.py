@@ -159,7 +159,7 @@ def wheel_server(installation: Installation) -> Iterator[str]:
 
 
 def read(address: str) -> bytes:
-    with urllib.request.urlopen(address, timeout=60) as response:
+    with urllib.request.urlopen(address, timeout=300) as response:
         content: bytes = response.read()
     return content
 
@@ -185,7 +185,7 @@ def test_server_has_everything(installation: Installation, wheel_server: str) ->
     assert len(read(f"{wheel_server}/data/mnist/test-labels")) == 10_008
     log = installation.folder / "log"
     assert "playgrad: fetching Pyodide " in log.read_text()
-    end = time.monotonic() + 60  # a thread of the server tries to make the image
+    end = time.monotonic() + 400  # a thread of the server tries to make the image
     while NO_NODE not in log.read_text() and time.monotonic() < end:
         time.sleep(0.1)
     assert NO_NODE in log.read_text()

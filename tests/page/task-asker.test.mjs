@@ -30,7 +30,7 @@ async function watch(t, cost, shows = "plane") {
   const began = now();
   while (now() - began < 1000 * SECONDS) {
     asker.changed();
-    wait(1);
+    wait(4); // a step of the training
     await new Promise(setImmediate);
   }
   asker.show(false);

@@ -66,16 +66,23 @@ export const wrong = async () => (await ask({ kind: "size", most: 8 })).map(({ n
 """
 
 
-@pytest.fixture
-def tree(tmp_path: Path) -> Path:
-    """A copy of the library and of what the page's engine is made of."""
-    ignore = shutil.ignore_patterns("__pycache__")
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the library and of what the page's engine is made of, with both additions."""
+    tree = tmp_path_factory.mktemp("tree")
     for folder in ("app/playgrad", "static/engine", "static/js"):
-        shutil.copytree(ROOT / folder, tmp_path / folder, ignore=ignore)
+        shutil.copytree(ROOT / folder, tree / folder)  # with what Python has compiled
     for file in ("tools/__init__.py", "tools/messages.py", "tests/page/python_side.py"):
-        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(ROOT / file, tmp_path / file)
-    return tmp_path
+        (tree / file).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / file, tree / file)
+    (tree / "app/playgrad/page/questions/size.py").write_text(QUESTION.lstrip(), encoding="utf-8")
+    kinds = tree / "app/playgrad/devices/kinds.py"
+    text = kinds.read_text(encoding="utf-8")
+    record = 'NPU = dataclasses.replace(GPU, name="npu", title="NPU")\nKINDS = {'
+    text = text.replace("KINDS = {", record).replace("(CPU, GPU)", "(CPU, GPU, NPU)")
+    kinds.write_text(text.replace("import functools", "import dataclasses\nimport functools"))
+    python(tree, "-m", "tools.messages")
+    return tree
 
 
 def python(tree: Path, *arguments: str) -> str:
@@ -97,9 +104,6 @@ def node(tree: Path, script: str) -> object:
 
 
 def test_a_question_is_one_function(tree: Path) -> None:
-    (tree / "app/playgrad/page/questions/size.py").write_text(QUESTION.lstrip(), encoding="utf-8")
-    python(tree, "-m", "tools.messages")
-
     reply, refused = json.loads(python(tree, "-c", ASK))
     assert reply["answer"] == [{"name": "dense_1/kernel", "size": 12}]
     assert "least: 'eight' is no count" in refused["error"]["message"]
@@ -137,12 +141,6 @@ def test_a_question_is_one_function(tree: Path) -> None:
 
 
 def test_a_kind_of_devices_is_one_record(tree: Path) -> None:
-    file = tree / "app/playgrad/devices/kinds.py"
-    text = file.read_text(encoding="utf-8")
-    record = 'NPU = dataclasses.replace(GPU, name="npu", title="NPU")\nKINDS = {'
-    text = text.replace("KINDS = {", record).replace("(CPU, GPU)", "(CPU, GPU, NPU)")
-    file.write_text(text.replace("import functools", "import dataclasses\nimport functools"))
-    python(tree, "-m", "tools.messages")
     script = """
         import { CHOICES, kindOf } from "./kinds.js";
         console.log(JSON.stringify([CHOICES, kindOf("npu:1")]));

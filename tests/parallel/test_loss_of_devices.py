@@ -107,7 +107,7 @@ def iterations(model: pg.Model) -> int:
 
 
 def check_no_threads_but(before: set[threading.Thread]) -> None:
-    patience = time.monotonic() + 60
+    patience = time.monotonic() + 240
     while left := set(threading.enumerate()) - before:
         assert time.monotonic() < patience, left
         time.sleep(0.01)  # threads end a moment after they are asked to

@@ -189,13 +189,13 @@ def seconds_until_closed(connection: socket.socket, trickle: bytes = b"") -> flo
 
 
 def trickle_headers(address: Address) -> float:
-    with socket.create_connection(address, timeout=60) as connection:
+    with socket.create_connection(address, timeout=300) as connection:
         connection.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\nX: ")
         return seconds_until_closed(connection, b"a" * 1000)
 
 
 def idle(address: Address, first: bytes) -> tuple[bytes, float]:
-    with socket.create_connection(address, timeout=60) as connection:
+    with socket.create_connection(address, timeout=300) as connection:
         connection.sendall(first)
         answer = b""
         while first and not answer.endswith(b"}"):
@@ -205,7 +205,7 @@ def idle(address: Address, first: bytes) -> tuple[bytes, float]:
 
 def read_slowly(address: Address, bytes_at_once: int) -> int:
     """Read ``bytes_at_once`` now and then for a while, then all that comes; return how much."""
-    with socket.create_connection(address, timeout=60) as connection:
+    with socket.create_connection(address, timeout=300) as connection:
         connection.sendall(f"GET {_BIG} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
         received = len(connection.recv(100))
         end = time.monotonic() + 6
@@ -224,7 +224,7 @@ def read_slowly(address: Address, bytes_at_once: int) -> int:
 def read_steadily(address: Address) -> int:
     """Read 100 kB in each tenth of a second, which is slow on this machine, but not too slow."""
     received = 0
-    with socket.create_connection(address, timeout=60) as connection:
+    with socket.create_connection(address, timeout=300) as connection:
         request = "GET /data/mnist/test-images HTTP/1.1\r\nHost: localhost\r\nConnection: close"
         connection.sendall(f"{request}\r\n\r\n".encode())
         while part := connection.recv(200_000):

@@ -136,7 +136,7 @@ def test_page_turns_into_the_documentation(
         assert page.get_by_role("heading").inner_text() == "The documentation is being built"
         assert page.evaluate("getComputedStyle(document.querySelector('main')).maxWidth") == "736px"
         write_site(site)
-        expect(page).to_have_title("playgrad docs", timeout=60_000)
+        expect(page).to_have_title("playgrad docs", timeout=300_000)
         page.close()
         server.asyncore.close_all(server._map)
         thread.join(30)

@@ -47,7 +47,7 @@ def test_no_raw_request_leaves_the_folder(server: str, name: str) -> None:
     """Over a socket, because client libraries normalise paths."""
     target = f"/static/{name.replace('secret.txt', 'paths.py')}"
     address = urlsplit(server)
-    with socket.create_connection((address.hostname, address.port), timeout=60) as connection:
+    with socket.create_connection((address.hostname, address.port), timeout=300) as connection:
         connection.sendall(
             f"GET {target} HTTP/1.1\r\nHost: {address.netloc}\r\nConnection: close\r\n\r\n".encode()
         )

@@ -21,7 +21,7 @@ from tools.setup import steps
 from tools.setup.steps import SetupError, Step, run, run_steps
 
 ROOT = Path(__file__).resolve().parents[2]
-TOGETHER_SECONDS = 60
+TOGETHER_SECONDS = 300
 
 
 @pytest.fixture(autouse=True)

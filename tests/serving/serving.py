@@ -98,7 +98,7 @@ class RunningServer:
 
     def send(self, raw: bytes) -> socket.socket:
         """Return a connection on which ``raw`` was sent."""
-        connection = socket.create_connection(("127.0.0.1", self.port), timeout=60)
+        connection = socket.create_connection(("127.0.0.1", self.port), timeout=300)
         connection.sendall(raw)
         return connection
 
@@ -107,7 +107,7 @@ class RunningServer:
     ) -> Answered:
         import http.client
 
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=300)
         try:
             connection.request(method, path, body, headers)
             response = connection.getresponse()

@@ -57,7 +57,7 @@ def test_the_commands_of_the_guide(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
         def wait_for(line: str, times: int = 1) -> None:
             with ready:
-                assert ready.wait_for(lambda: log.count(line) >= times, timeout=60), log
+                assert ready.wait_for(lambda: log.count(line) >= times, timeout=300), log
 
         wait_for("digits: version 1 is ready on cpu:0")
         for line in asking:

@@ -81,7 +81,7 @@ def bodies() -> list[bytes]:
 
 
 def test_bodies(server: RunningServer) -> None:
-    connection = socket.create_connection(("127.0.0.1", server.port), timeout=60)
+    connection = socket.create_connection(("127.0.0.1", server.port), timeout=300)
     statuses: list[int] = []
     with connection, connection.makefile("rb") as reader:
         for body in bodies():

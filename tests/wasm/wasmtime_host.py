@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,15 @@ import wasmtime
 Array = np.ndarray[Any, Any]
 
 _PAGE = 1 << 16
-_ENGINE = wasmtime.Engine()
+_CONFIG = wasmtime.Config()
+_CONFIG.cranelift_opt_level = "none"  # most of a test is compilation, and each code runs once
+_ENGINE = wasmtime.Engine(_CONFIG)
+
+
+@lru_cache(maxsize=8)
+def _loaded(module: bytes) -> wasmtime.Module:
+    """Return a compiled module, also for the next one who runs it with other inputs."""
+    return wasmtime.Module(_ENGINE, module)
 
 
 class WasmtimeHost:
@@ -26,8 +35,7 @@ class WasmtimeHost:
         self._store = wasmtime.Store(_ENGINE)
         pages = -(-size // _PAGE)
         memory = wasmtime.Memory(self._store, wasmtime.MemoryType(wasmtime.Limits(pages, None)))
-        loaded = wasmtime.Module(_ENGINE, module)
-        self._instance = wasmtime.Instance(self._store, loaded, [memory])
+        self._instance = wasmtime.Instance(self._store, _loaded(module), [memory])
         start = ctypes.cast(memory.data_ptr(self._store), ctypes.POINTER(ctypes.c_uint8))
         self.memory: Array = np.ctypeslib.as_array(start, (pages * _PAGE,))
 

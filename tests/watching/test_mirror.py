@@ -19,7 +19,7 @@ from playgrad.watching.event_server import EventServer
 from playgrad.watching.mirror import Mirror
 from tests.watching.readers import TOKEN, WATCHED, progress, serving
 
-PATIENCE = 60.0
+PATIENCE = 300.0
 
 
 @pytest.fixture(autouse=True)

@@ -195,7 +195,12 @@ def test_python_reads_the_fields_of_each_request_and_no_others(page: Page) -> No
 def test_python_answers_each_question(page: Page) -> None:
     replies = {event["id"]: event for event in page.events if event["kind"] == "reply"}
     kinds = dict(enumerate(question["kind"] for question in QUESTIONS))
-    kinds |= {IMPORT: "import", MODEL_FILE: "model_file", RESTORE: "restore", GRAPH_FILES: "graph_files"}
+    kinds |= {
+        IMPORT: "import",
+        MODEL_FILE: "model_file",
+        RESTORE: "restore",
+        GRAPH_FILES: "graph_files",
+    }
     assert ASKED.keys() == set(kinds.values())
     for number, kind in kinds.items():
         assert replies[number]["ok"], replies[number]

@@ -3332,10 +3332,7 @@ export const en = {
     addNodes: "Add the file of its nodes",
     addOther: "Add the other file",
     /** What is wrong with a file: Python says it in English. */
-    problem:
-      /** @type {(message: string, code: string, values: Record<string, string | number>) => string} */ (
-        (message) => message
-      ),
+    problem: (/** @type {import("../../engine/messages.js").Sentence} */ { message }) => message,
   },
   dataForms: {
     normalize: "Bring features to mean 0 and deviation 1",

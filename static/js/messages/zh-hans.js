@@ -2679,7 +2679,7 @@ export const zhHans = {
     half: "这是图的一半（节点或边）吗？",
     addNodes: "添加节点的文件",
     addOther: "添加另一个文件",
-    problem: (message, code, values) => GRAPH_FILES[code]?.(values) ?? message,
+    problem: ({ message, code, values }) => GRAPH_FILES[code]?.(values) ?? message,
   },
   dataForms: {
     normalize: "把特征调整为均值 0、标准差 1",

@@ -45,11 +45,7 @@ export function GraphForm({ draft: { files } }) {
   }, [files]);
 
   const words = t().dataGraphs;
-  const wrong =
-    problem ||
-    (answer?.problem &&
-      words.problem(answer.problem.message, answer.problem.code, answer.problem.values)) ||
-    "";
+  const wrong = problem || (answer?.problem && words.problem(answer.problem)) || "";
   const waits = store.engine.value === "starting" ? words.waiting : words.reading;
   return html`<section class="data-form" data-testid="graph-form" aria-label=${words.label(files[0].name, files[1].name)} aria-busy=${String(isReading)}>
     <h3>${words.label(files[0].name, files[1].name)}</h3>

@@ -33,7 +33,7 @@ export async function graphFiles([one, other], choice) {
 /** What is wrong with a file, in a sentence. @param {unknown} failure */
 export function problemIn(failure) {
   const { message, info } = /** @type {EngineFailure} */ (failure);
-  return t().dataGraphs.problem(message, info?.problem?.code ?? "", info?.problem?.values ?? {});
+  return t().dataGraphs.problem({ message, code: "", values: {}, ...info?.problem });
 }
 
 /**

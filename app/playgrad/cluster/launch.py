@@ -21,6 +21,12 @@ from playgrad.errors import PlaygradError
 
 FORWARDED = ("PYTHONPATH", "PLAYGRAD_DEVICE", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS")
 """Variables that members get, if they are set here."""
+_EAGER_VARIABLE = "OMPI_MCA_btl_tcp_eager_limit"
+EAGER = (1 << 20) + (1 << 12)
+"""The most bytes, with a header, that Open MPI sends over TCP without asking the receiver; 64 KiB
+by default. The answer waits behind what the receiver itself is sending, so that members which send
+to each other would take turns; and as both ask and answer only while they do not compute, the
+tensors of a pipeline would wait for the end of the next pass."""
 _INSTALL = "pip install 'playgrad[cluster]'"
 
 
@@ -136,6 +142,8 @@ def _openmpi(
 ) -> list[str]:
     line = [program, "--host", hosts_text(hosts), "-n", str(count), "--bind-to", "none"]
     line += ["--prtemca", "plm_ssh_agent", shell or shlex.join(SSH)]
+    if _EAGER_VARIABLE not in os.environ:  # what the user says is final
+        line += ["--mca", "btl_tcp_eager_limit", str(EAGER)]
     for name in names:
         line += ["-x", name]
     return line

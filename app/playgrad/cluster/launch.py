@@ -101,10 +101,17 @@ class Launch:
         """Whether the launcher has ended, and with it all that it had started."""
         return self._process.poll() is not None
 
-    def end(self) -> None:
-        """End the launcher and all that it has started."""
+    def end(self, at_once: bool = False) -> None:
+        """End the launcher and all that it has started.
+
+        Args:
+            at_once: it is not about to end by itself, as a member is lost: the user wants to know.
+        """
         self._is_over = True
-        for number, seconds in ((None, 1.0), (signal.SIGTERM, 2.0), (signal.SIGKILL, 5.0)):
+        steps = [(None, 1.0), (signal.SIGTERM, 2.0), (signal.SIGKILL, 5.0)]
+        if at_once:
+            steps = [(signal.SIGTERM, 1.0), (signal.SIGKILL, 5.0)]
+        for number, seconds in steps:
             if number is not None:
                 with suppress(ProcessLookupError):
                     os.killpg(self._process.pid, number)

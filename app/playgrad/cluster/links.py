@@ -27,7 +27,7 @@ _TAG = 0
 _SMALLEST, _LARGEST = 1 << 16, 1 << 22
 """Bytes of messages. The largest are those of most gradients: within a machine, larger ones move
 more slowly, since they do not fit in its caches, and new memory is mapped for each."""
-_FEWEST, _MOST = 3, 50
+_FEWEST, _MOST = 3, 15
 """Repetitions of a measurement, as many as there is time for; the least time counts."""
 _FEWEST_ECHOES, _MOST_ECHOES = 20, 100
 BRIEFLY = 0.004

@@ -7,8 +7,8 @@ BATCH, STEPS = 256, 56
 NETWORKS = {
     "mlp 64-128-128-10": "mlp(64, 128, 128, 10)",
     "mlp 784-1024-1024-10": "mlp(784, 1024, 1024, 10)",
-    "cnn 14x14, 16-32": "cnn(14, 16, 32)",
-    "attention 32 x 64, 4 heads": "attention(32, 64, 4)",
+    "cnn 14 x 14, 8-16": "cnn(14, 8, 16)",
+    "attention 16 x 32, 4 heads": "attention(16, 32, 4)",
 }
 _DATA = """
 import numpy as np

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
+from urllib.request import Request, urlopen
 
 import pytest
 
 from playgrad.cluster.hosts import parse_hosts
-from tests.cluster.conftest import Launcher
+from tests.cluster.conftest import PATIENCE, Launcher
 
 
 @pytest.mark.parametrize(
@@ -23,15 +26,29 @@ def test_hosts_that_are_not_valid_are_refused(text: str) -> None:
 
 
 def test_a_run_looks_like_one_on_a_single_process(launcher: Launcher, tmp_path: Path) -> None:
-    weights = tmp_path / "w.safetensors"
-    run = launcher.start(
-        launcher.trains(2), "localhost:2", "--export", weights, "--trace", tmp_path / "t.json"
-    )
+    weights, report = tmp_path / "w.safetensors", tmp_path / "report.html"
+    files = ("--export", weights, "--trace", tmp_path / "t.json", "--report", report)
+    run = launcher.start(launcher.trains(2), "localhost:2", *files)
     assert run.wait() == 0, run.err
     assert run.out.count("weights [") == 1
     assert run.err.count("epoch 2/2: loss") == 1
     assert run.out.count("moving tensors") == 1
     assert weights.exists()
+    assert all(f"<td>cpu:{rank}</td>" in report.read_text() for rank in (0, 1))  # tracks
+
+
+@pytest.mark.slow
+def test_all_members_can_be_watched(launcher: Launcher) -> None:
+    run = launcher.start(launcher.trains(100_000), "localhost:2", "--watch", "0")
+    run.wait_for("epoch 2/")
+    shown = re.search(r"playgrad watch (127\.0\.0\.1:\d+)#(\S+)", run.err + run.out)
+    assert shown is not None
+    request = Request(f"http://{shown[1]}/events", headers={"Authorization": f"Bearer {shown[2]}"})
+    with urlopen(request, timeout=PATIENCE) as events:
+        trace = next(line for line in events if b'"kind":"trace"' in line)
+    assert {b"cpu:0", b"cpu:1"} <= set(re.findall(rb"cpu:\d", trace))
+    run.process.send_signal(signal.SIGTERM)
+    assert run.wait() == 143
 
 
 OVERLAPS = """

@@ -8,6 +8,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
+import pytest
+
 from bench.two_machines import ADDRESSES, TwoMachines
 from tests.cluster.conftest import LATENCY, Launcher
 
@@ -21,6 +24,42 @@ def test_two_machines_train_as_one_does(launcher: Launcher, machines: TwoMachine
     together = launcher.start(program, "localhost:2")
     assert together.wait() == 0, together.err
     assert apart.out.splitlines()[0] == together.out.splitlines()[0]
+
+
+def test_pieces_are_a_tensor_of_any_size() -> None:
+    from playgrad.cluster.mpi_transport import pieces
+
+    for size in (0, 1, 7, 8, 9, 24):
+        array = np.arange(size, dtype=np.uint8)
+        found = [bytes(piece) for piece, _ in pieces(array, 8)]
+        assert b"".join(found) == array.tobytes()
+        assert len(found) == max(1, -(-size // 8))
+
+
+LARGE = """
+import numpy as np
+import playgrad as pg
+from zlib import crc32
+
+x = np.random.default_rng(0).standard_normal((16, 700)).astype(np.float32)
+model = pg.Sequential([pg.nn.Dense(700, activation="tanh"), pg.nn.Dense(2)])
+for collective in ("ring", "central"):
+    model.compile("adam", "mse", strategy=pg.parallel.DataParallel(2, collective))
+    model.fit(x, x[:, :2], batch_size=8, epochs=2, verbose=0)
+    print(collective, [crc32(array.tobytes()) for array in model.get_weights()])
+"""
+
+
+@pytest.mark.slow
+def test_tensors_of_several_pieces_have_the_same_bits(
+    launcher: Launcher, machines: TwoMachines
+) -> None:
+    program = launcher.program(LARGE)
+    shell = ("--rsh", machines.script)
+    apart = launcher.start(program, machines.hosts(), *shell, prefix=machines.on_first)
+    together = launcher.start(program, "localhost:2")
+    assert (apart.wait(), together.wait()) == (0, 0), apart.err + together.err
+    assert apart.out.splitlines()[:2] == together.out.splitlines()[:2]
 
 
 def test_the_latency_of_a_link_is_measured(machines: TwoMachines) -> None:

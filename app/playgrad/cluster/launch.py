@@ -21,6 +21,12 @@ from playgrad.errors import PlaygradError
 
 FORWARDED = ("PYTHONPATH", "PLAYGRAD_DEVICE", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS")
 """Variables that members get, if they are set here."""
+_EAGER_VARIABLE = "OMPI_MCA_btl_tcp_eager_limit"
+EAGER = (1 << 20) + (1 << 12)
+"""The most bytes, with a header, that Open MPI sends over TCP without asking the receiver; 64 KiB
+by default. The answer waits behind what the receiver itself is sending, so that members which send
+to each other would take turns; and as both ask and answer only while they do not compute, the
+tensors of a pipeline would wait for the end of the next pass."""
 _INSTALL = "pip install 'playgrad[cluster]'"
 
 
@@ -95,10 +101,17 @@ class Launch:
         """Whether the launcher has ended, and with it all that it had started."""
         return self._process.poll() is not None
 
-    def end(self) -> None:
-        """End the launcher and all that it has started."""
+    def end(self, at_once: bool = False) -> None:
+        """End the launcher and all that it has started.
+
+        Args:
+            at_once: it is not about to end by itself, as a member is lost: the user wants to know.
+        """
         self._is_over = True
-        for number, seconds in ((None, 1.0), (signal.SIGTERM, 2.0), (signal.SIGKILL, 5.0)):
+        steps = [(None, 1.0), (signal.SIGTERM, 2.0), (signal.SIGKILL, 5.0)]
+        if at_once:
+            steps = [(signal.SIGTERM, 1.0), (signal.SIGKILL, 5.0)]
+        for number, seconds in steps:
             if number is not None:
                 with suppress(ProcessLookupError):
                     os.killpg(self._process.pid, number)
@@ -136,6 +149,8 @@ def _openmpi(
 ) -> list[str]:
     line = [program, "--host", hosts_text(hosts), "-n", str(count), "--bind-to", "none"]
     line += ["--prtemca", "plm_ssh_agent", shell or shlex.join(SSH)]
+    if _EAGER_VARIABLE not in os.environ:  # what the user says is final
+        line += ["--mca", "btl_tcp_eager_limit", str(EAGER)]
     for name in names:
         line += ["-x", name]
     return line

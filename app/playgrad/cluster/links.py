@@ -16,6 +16,7 @@ from mpi4py import MPI
 from playgrad.cluster.hosts import HostSlots
 from playgrad.cluster.link import ADDRESS, TOKEN, Link
 from playgrad.cluster.mpi import MpiMembers
+from playgrad.cluster.mpi_transport import pieces
 from playgrad.parallel.collectives.choice import HOST, LinkModel
 from playgrad.parallel.collectives.links import MeasuredLink, Together, link_model
 from playgrad.runtime.blas import limited_to
@@ -26,7 +27,7 @@ _TAG = 0
 _SMALLEST, _LARGEST = 1 << 16, 1 << 22
 """Bytes of messages. The largest are those of most gradients: within a machine, larger ones move
 more slowly, since they do not fit in its caches, and new memory is mapped for each."""
-_FEWEST, _MOST = 3, 50
+_FEWEST, _MOST = 3, 15
 """Repetitions of a measurement, as many as there is time for; the least time counts."""
 _FEWEST_ECHOES, _MOST_ECHOES = 20, 100
 BRIEFLY = 0.004
@@ -118,10 +119,10 @@ class LinkMeter:
     def exchange(self, neighbours: tuple[int, int], nbytes: int) -> None:
         """Send ``nbytes`` to the first neighbour, and receive as many from the second."""
         to, source = neighbours
-        incoming = self._comm.Irecv([np.empty(nbytes, np.uint8), MPI.BYTE], source, _TAG)
-        outgoing = self._comm.Isend([self.payload(nbytes), MPI.BYTE], to, _TAG)
-        self._members.wait(incoming)
-        self._members.wait(outgoing)
+        incoming = self._receiving(np.empty(nbytes, np.uint8), source)
+        outgoing = self._sending(self.payload(nbytes), to)
+        for request in incoming + outgoing:
+            self._members.wait(request)
 
     def payload(self, nbytes: int) -> Array:
         """Return an array to send, whose memory is in use already."""
@@ -131,11 +132,21 @@ class LinkMeter:
 
     def send(self, array: Array, to: int) -> None:
         """Send ``array``, and wait until it may be changed."""
-        self._members.wait(self._comm.Isend(array, to, _TAG))
+        for request in self._sending(array, to):
+            self._members.wait(request)
 
     def receive(self, array: Array, source: int) -> None:
         """Wait for a message that fills ``array``."""
-        self._members.wait(self._comm.Irecv(array, source, _TAG))
+        for request in self._receiving(array, source):
+            self._members.wait(request)
+
+    def _sending(self, array: Array, to: int) -> list[MPI.Request]:
+        size = self._members.piece
+        return [self._comm.Isend(piece, to, _TAG) for piece in pieces(array, size)]
+
+    def _receiving(self, array: Array, source: int) -> list[MPI.Request]:
+        size = self._members.piece
+        return [self._comm.Irecv(piece, source, _TAG) for piece in pieces(array, size)]
 
 
 class _Starter:

@@ -17,7 +17,7 @@ from playgrad.cluster.differences import differing_calls, differing_runs, out_of
 from playgrad.cluster.mpi_comparison import CALL, RUN, MemberComparison
 from playgrad.cluster.mpi_driver import NAP, Driven, Driver
 from playgrad.cluster.mpi_exchange import exchanged
-from playgrad.cluster.mpi_transport import TAGS, MpiTransport, as_bytes, empty
+from playgrad.cluster.mpi_transport import TAGS, MpiTransport, as_bytes, empty, longest_piece
 from playgrad.compiler.split import TensorChannel
 from playgrad.devices.kinds import index_of
 from playgrad.errors import DeviceError, GraphError, MembersDifferError
@@ -51,6 +51,7 @@ class MpiMembers:
     def __init__(self) -> None:
         world = MPI.COMM_WORLD
         self.rank, self.size = world.rank, world.size
+        self.piece = longest_piece(world)
         self._control = world.Dup()
         self._alarm = world.Dup()
         self.tensors = world.Dup()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -19,6 +19,10 @@ from playgrad.runtime.transport import LocalTransport, sums_of
 Array = np.ndarray[Any, Any]
 TAGS = 1 << 20
 """Tags in use at once. MPI guarantees far fewer, but Open MPI and MPICH have 2^28 and more."""
+_PIECE, _WHOLE = 1 << 20, 1 << 30
+"""The most bytes of a message between machines, where MPI asks the receiver before it sends more
+than `playgrad.cluster.launch.EAGER`, and within one, where the receiver copies the sender's memory.
+Larger tensors are sent in several messages."""
 
 
 class MpiExchange(Protocol):
@@ -26,6 +30,7 @@ class MpiExchange(Protocol):
 
     rank: int
     tensors: MPI.Intracomm
+    piece: int
 
     def owner(self, device: str) -> int: ...
 
@@ -75,7 +80,8 @@ class MpiTransport:
             self._local.put(channel, array)
             return
         whole = np.ascontiguousarray(array)
-        self._sending.append((self._comm.Isend(as_bytes(whole), to, self._tags[channel]), whole))
+        for piece in pieces(whole, self._members.piece):
+            self._sending.append((self._comm.Isend(piece, to, self._tags[channel]), whole))
 
     def get(self, channel: str) -> Array:
         if channel in self._sums:
@@ -88,8 +94,16 @@ class MpiTransport:
         if sender == self._members.rank:
             return self._local.get(channel)
         buffer = empty(self._specs[channel])
-        request = self._comm.Irecv(as_bytes(buffer), sender, self._tags[channel])
-        self._members.wait(request, heeds_alarm=True)
+        requests = [
+            self._comm.Irecv(piece, sender, self._tags[channel])
+            for piece in pieces(buffer, self._members.piece)
+        ]
+        try:
+            for request in requests:
+                self._members.wait(request, heeds_alarm=True)
+        except BaseException:
+            self._members.abandon((requests, buffer))
+            raise
         return buffer
 
     def clear(self) -> None:
@@ -109,6 +123,21 @@ class MpiTransport:
 def empty(spec: TensorSpec) -> Array:
     """Return an array of a spec, with any content."""
     return np.empty(spec.static_shape, dtype(spec.dtype).numpy)
+
+
+def longest_piece(world: MPI.Intracomm) -> int:
+    """Return the most bytes of a message between the processes of ``world``. Collective."""
+    here = world.Split_type(MPI.COMM_TYPE_SHARED)
+    piece = _PIECE if here.size < world.size else _WHOLE
+    here.Free()
+    return piece
+
+
+def pieces(array: Array, size: int) -> Iterator[list[Any]]:
+    """Yield the bytes of a contiguous array in messages of at most ``size``, as MPI takes them."""
+    content = array.reshape(-1).view(np.uint8)
+    for start in range(0, max(content.size, 1), size):
+        yield [content[start : start + size], MPI.BYTE]
 
 
 def as_bytes(array: Array) -> list[Any]:

@@ -16,8 +16,9 @@ from playgrad.parallel.simulator import Interconnect
 
 _LARGEST_FILE = 1 << 24
 _RING = "ring"
-EAGER_BYTES = 1 << 16
-"""The most bytes of a message that Open MPI sends over TCP without asking the receiver."""
+EAGER_BYTES = 1 << 21
+"""Bytes that Linux's buffers of a TCP connection take at once, and send while the sender computes.
+Of tensors of 2 MiB all had arrived then, and of 4 MiB not."""
 
 
 @dataclass(frozen=True)

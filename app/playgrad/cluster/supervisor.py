@@ -82,10 +82,12 @@ class RunOfMembers:
             selector.register(server, selectors.EVENT_READ)
             address = "{}:{}".format(*server.getsockname()[:2])
             launch = Launch(self.hosts, self.command, self.shell, address, self._token)
+            result: int | LostMember = 1
             try:
-                return self._watch(launch, server, selector)
+                result = self._watch(launch, server, selector)
+                return result
             finally:
-                launch.end()
+                launch.end(at_once=isinstance(result, LostMember))
                 for connections in (self.members, self._sentinels):
                     self._strangers += connections.values()
                 for connection in self._strangers:

@@ -43,6 +43,8 @@ export class Interpreter {
   #listener;
   #over = false;
   #overdue = 0;
+  /** Whether the last one that is up started without an image of its memory. */
+  static #isWithoutImage = false;
 
   /**
    * Start a worker.
@@ -70,6 +72,7 @@ export class Interpreter {
       ports,
       port: port2,
       template,
+      withoutImage: Interpreter.#isWithoutImage,
       dataBytes,
     };
     this.#worker.postMessage(start, [port2, ...ports]);
@@ -92,7 +95,10 @@ export class Interpreter {
       this.#listener.forged();
     } else if (event.kind === "alive")
       endOfLife(this.#lock).then(() => this.#end("its worker has ended"));
-    else this.#listener.received(event);
+    else {
+      if (event.kind === "ready") Interpreter.#isWithoutImage = !event.isRestored;
+      this.#listener.received(event);
+    }
   }
 
   /** @param {string} reason */

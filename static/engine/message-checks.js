@@ -104,7 +104,13 @@ const OF_JAVASCRIPT = {
       nullable(record({ received: count, total: count, seconds: nullable(number) })),
     ),
   }),
-  ready: record({ version: text, python: text, numpy: text, timings: mapOf(number) }),
+  ready: record({
+    version: text,
+    python: text,
+    numpy: text,
+    isRestored: flag,
+    timings: mapOf(number),
+  }),
   template: record({
     template: record({ code, libraries: mapOf(code), image: bytes, runtime: mapOf(bytes) }),
   }),

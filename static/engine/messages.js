@@ -15,7 +15,8 @@
  * Page → Python worker.
  *   `start`: the first message and the only one outside `port`, on which all others travel. The
  *     worker holds `lock` until it ends; `ports` are spare ones for future device workers;
- *     `template` is from an earlier worker; `dataBytes` is the size of the data sets that its program
+ *     `template` is from an earlier worker; `withoutImage` whether that
+ *     started without an image of Python's memory; `dataBytes` is the size of the data sets that its program
  *     will probably read.
  *   `inherit`: the state that earlier Python workers leave behind; sent before the first request.
  *   `files`: more files of the server, in shared memory, by path.
@@ -24,7 +25,7 @@
  *   `ports`: spare ports that replace used ones.
  * @typedef {(
  *   | {kind: "start", memory: SharedMemory, lock: string, port: MessagePort, ports: MessagePort[],
- *      template?: Template, dataBytes: number}
+ *      template?: Template, withoutImage: boolean, dataBytes: number}
  *   | {kind: "inherit"} & Inheritance
  *   | {kind: "files", files: Map<string, Uint8Array>}
  *   | {kind: "prepare", files: Map<string, Uint8Array>}
@@ -40,7 +41,7 @@
  * Python worker → page, sent by its JavaScript.
  *   `alive`: the worker holds its lock.
  *   `loading`: how the downloads go; `problem` is null while all is well.
- *   `ready`: the versions of playgrad, Python and NumPy; `timings` in milliseconds, by phase.
+ *   `ready`: the versions of playgrad, Python and NumPy; `isRestored`: started from an image or a template; `timings` in milliseconds, by phase.
  *   `template`: from which the next workers start quickly; not sent by workers that started from one.
  *   `tunings`: measurements of GPUs, to be stored and returned at the next start.
  *   `data_file`: see `DataRequest`.
@@ -49,7 +50,8 @@
  * @typedef {(
  *   | {kind: "alive"}
  *   | Loading
- *   | {kind: "ready", version: string, python: string, numpy: string, timings: Record<string, number>}
+ *   | {kind: "ready", version: string, python: string, numpy: string, isRestored: boolean,
+ *      timings: Record<string, number>}
  *   | {kind: "template", template: Template}
  *   | {kind: "tunings", text: string}
  *   | DataRequest

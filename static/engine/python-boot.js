@@ -51,9 +51,10 @@ const stdin = () => null;
  * @param {Streams} streams
  * @param {(state: LoadState) => void} report is told how the downloads go
  * @param {Template} [template] of an earlier interpreter
+ * @param {boolean} [withoutImage] whether an earlier one started without the image, which is not fetched then
  * @returns {Promise<Booted>}
  */
-export async function bootPython(streams, report, template) {
+export async function bootPython(streams, report, template, withoutImage = false) {
   if (typeof WebAssembly === "undefined")
     throw new Error("this browser has no WebAssembly in workers");
   const downloads = new Downloads(new LoadReport(report));
@@ -68,6 +69,8 @@ export async function bootPython(streams, report, template) {
   }
   const runtime = downloads.files(RUNTIME);
   try {
+    if ((withoutImage || isNarrow()) && !(await isKept(IMAGE)))
+      throw new LoadError(withoutImage ? "so did the last one" : "the line is narrow");
     return await restore(downloads, library, runtime, streams);
   } catch (error) {
     console.info(`Python starts without an image of its memory: ${error}`);
@@ -142,7 +145,6 @@ class Downloads {
  * @returns {Promise<Booted>}
  */
 async function restore(downloads, library, runtime, streams, cache = "default") {
-  if (isNarrow() && !(await isKept(IMAGE))) throw new LoadError("the line is narrow");
   const worth = new ImageWorth();
   try {
     const opened = downloads.image(cache, worth);

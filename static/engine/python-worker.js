@@ -128,8 +128,8 @@ class PythonWorker {
     this.#send({ kind: "crash", message, problem });
   }
 
-  /** @param {Template} [template] of an earlier interpreter */
-  async #boot(template) {
+  /** @param {boolean} withoutImage @param {Template} [template] of an earlier interpreter */
+  async #boot(withoutImage, template) {
     this.#send({ kind: "loading", stage: "python" });
     // For output before the controller takes over Python's streams, or past them.
     /** @type {(kind: "stdout" | "stderr") => (line: string) => void} */
@@ -142,27 +142,29 @@ class PythonWorker {
       { stdout: sink("stdout"), stderr: sink("stderr") },
       (state) => this.#send({ kind: "loading", stage: "python", ...state }),
       template,
+      withoutImage,
     );
     this.#ended("python");
     return booted;
   }
 
   /** @param {Extract<PythonCommand, {kind: "start"}>} command */
-  async #start({ memory, ports, template, dataBytes }) {
+  async #start({ memory, ports, template, withoutImage, dataBytes }) {
     /** @type {(event: PythonEvent | PythonWorkerEvent | DeviceWorkerRequest, transfer?: ArrayBuffer[]) => void} */
     const send = (event, transfer) => {
       for (const limit of this.#limits) limit.flush();
       this.#send(event, transfer);
     };
     this.#links = new DeviceLinks(memory, ports, send);
-    const { pyodide, template: own } = await this.#boot(template);
+    const { pyodide, template: own } = await this.#boot(withoutImage, template);
     const host = createHost(memory, this.#links, this.#files, this.#inheritance, send);
     pyodide.registerJsModule("playgrad_host", host);
     send({ kind: "loading", stage: "library" });
     this.#serve = pyodide.runPython(SETUP, { globals: pyodide.toPy({ data_bytes: dataBytes }) });
     this.#import = (name) => pyodide.runPython(prepare(name));
     this.#ended("library");
-    send({ kind: "ready", ...versions(pyodide), timings: this.#timings });
+    const isRestored = Boolean(template ?? own);
+    send({ kind: "ready", ...versions(pyodide), isRestored, timings: this.#timings });
     if (own) send({ kind: "template", template: await own() }); // before a program occupies the thread
     // From here on a stop may interrupt Python; earlier, it would break the start.
     pyodide.setInterruptBuffer(interruptBuffer(memory.control));

@@ -163,11 +163,14 @@ class Stopwatch:
             {test: s for test, s in tests.items() if s > _NOTED},
         )
 
-    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+    def pytest_terminal_summary(
+        self, terminalreporter: pytest.TerminalReporter, exitstatus: int
+    ) -> None:
         measured = self.measured()
         whole = {f: s for f, s in measured.files.items() if f not in self.in_part}
         tests = {t: s for t, s in measured.tests.items() if file_of(t) in whole}
-        Seconds(whole, measured.fixtures, tests).write(MEASURED)
+        if exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):  # it came to its end
+            Seconds(whole, measured.fixtures, tests).write(MEASURED)
         terminalreporter.section("Seconds")
         for line in summary(measured, self.known):
             terminalreporter.write_line(line)

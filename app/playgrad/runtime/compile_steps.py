@@ -10,6 +10,7 @@ import numpy as np
 from playgrad.compiler.work_estimates import is_product, operations
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.ops.emitters import Operand
+from playgrad.ops.recurrent.squashed_gates import cells_that_squash
 from playgrad.runtime.step_arena import Arena, Region, plan_arena
 from playgrad.runtime.step_order import Part, StepOrder, step_order
 from playgrad.wasm.step import StepCode
@@ -92,6 +93,8 @@ def _compiled(
     arena = plan_arena(order, fetches, fed, constants)
     # Fetches are read after the last run, and before Python writes to variables.
     fetches_old = any(order.variable_of(tensor) in order.written for tensor in fetches)
+    lasting = {*map(order.root, fetches), *order.written.values()}
+    code.squashing = cells_that_squash(order.nodes, order.root, lasting)
     return _StepCompiler(order, arena, overwrites, fetches_old, code).compiled()
 
 

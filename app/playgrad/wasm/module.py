@@ -18,12 +18,16 @@ class Module:
 
     Args:
         imports: the types of the parameters of functions of the host, by their names.
+        relaxed: whether the host has Relaxed SIMD.
 
     Attributes:
         imported: these functions, by name, to be called.
     """
 
-    def __init__(self, imports: Mapping[str, Sequence[int]] = _NO_IMPORTS) -> None:
+    def __init__(
+        self, imports: Mapping[str, Sequence[int]] = _NO_IMPORTS, relaxed: bool = False
+    ) -> None:
+        self._relaxed = relaxed
         self.imported = {
             name: Procedure(number, parameters)
             for number, (name, parameters) in enumerate(imports.items())
@@ -36,7 +40,7 @@ class Module:
     ) -> Procedure:
         """Add a function with parameters of these types, exported if it has a name."""
         number = len(self.imported) + len(self._functions)
-        function = Procedure(number, parameters, result)
+        function = Procedure(number, parameters, result, self._relaxed)
         self._functions.append(function)
         if export is not None:
             self._exports.append(_name(export) + b"\x00" + unsigned(function.number))

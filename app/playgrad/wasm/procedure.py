@@ -35,10 +35,18 @@ class Procedure:
         number: its number in the module.
         parameters: their types.
         result: the type of its result; None for a function without one.
+        relaxed: whether the host has Relaxed SIMD.
     """
 
-    def __init__(self, number: int, parameters: Sequence[int], result: int | None = None) -> None:
+    def __init__(
+        self,
+        number: int,
+        parameters: Sequence[int],
+        result: int | None = None,
+        relaxed: bool = False,
+    ) -> None:
         self.number = number
+        self.relaxed = relaxed
         self.parameters = tuple(parameters)
         self.result = result
         self.arguments = tuple(map(self._local, range(len(parameters)), parameters))

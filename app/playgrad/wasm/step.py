@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Collection, Hashable
 from typing import Any, TypeVar
 
 import numpy as np
@@ -40,16 +40,18 @@ class StepCode:
     Attributes:
         f: the procedure to write to, of the run that was begun last.
         sgemm: the host's product; None if it has none.
+        squashing: cells, by their nodes, that leave their gates squashed, and their gradients.
         constants: the bytes of constants.
         scratch_bytes: the bytes that the host provides at ``scratch``.
     """
 
     def __init__(self, relaxed: bool, multiplies: bool = False) -> None:
         self.relaxed = relaxed
+        self.squashing: Collection[Hashable] = ()
         self.constants = bytearray()
         self.scratch_bytes = 0
         self.f: Procedure
-        self._module = Module(dict([SGEMM]) if multiplies else {})
+        self._module = Module(dict([SGEMM]) if multiplies else {}, relaxed)
         self.sgemm = self._module.imported.get(SGEMM[0])
         self._shared: dict[Hashable, Any] = {}
         self._offsets: dict[bytes, int] = {}

@@ -14,7 +14,7 @@ from playgrad.ops.expression.error_function import DENOMINATOR, NUMERATOR
 from playgrad.ops.expression.simd_doubles import DOUBLES
 from playgrad.wasm.lanes import floats, lanes, shifted, words
 from playgrad.wasm.procedure import Local, Procedure
-from playgrad.wasm.values import StackValue, integer
+from playgrad.wasm.values import StackValue, integer, multiply_add
 
 INSTRUCTIONS = {
     "add": "add", "sub": "sub", "mul": "mul", "div": "div", "neg": "neg", "abs": "abs",
@@ -54,7 +54,7 @@ def polynomial(f: Procedure, coefficients: Sequence[float], x: Local) -> StackVa
         if len(terms) < len(coefficients):
             power = f.copy(lanes("mul", power, power))
         joined = [
-            lanes("add", lanes("mul", high, power), low)
+            multiply_add(high, power, low, f.relaxed)
             for low, high in zip(terms[::2], terms[1::2], strict=False)
         ]
         terms = joined + terms[2 * len(joined) :]
@@ -68,11 +68,10 @@ def exp(f: Procedure, x: StackValue) -> StackValue:
     bounded = f.copy(lanes("pmax", lanes("pmin", x, floats(89.0)), floats(-104.0)))
     shifted_power = f.copy(lanes("add", lanes("mul", bounded, floats(_LOG2_E)), floats(_ROUNDING)))
     power = f.copy(lanes("sub", shifted_power, floats(_ROUNDING)))
-    rest = lanes("sub", bounded, lanes("mul", power, floats(_LN2_HIGH)))
-    r = f.copy(lanes("sub", rest, lanes("mul", power, floats(_LN2_LOW))))
-    square = lanes("mul", r, r)
-    value = lanes("mul", polynomial(f, _EXP, r), square)
-    value = lanes("add", lanes("add", value, r), floats(1.0))
+    rest = multiply_add(power, floats(-_LN2_HIGH), bounded, f.relaxed)
+    r = f.copy(multiply_add(power, floats(-_LN2_LOW), rest, f.relaxed))
+    value = multiply_add(polynomial(f, _EXP, r), lanes("mul", r, r), r, f.relaxed)
+    value = lanes("add", value, floats(1.0))
     whole = f.copy(lanes("i32 sub", shifted_power, floats(_ROUNDING)))
     half = f.copy(shifted("i32 shr_s", whole, integer(1)))
     value = lanes("mul", value, _power_of_two(half))
@@ -86,12 +85,12 @@ def _power_of_two(exponent: StackValue) -> StackValue:
 def tanh(f: Procedure, x: Local) -> StackValue:
     """An odd polynomial near 0, else by the exponential."""
     square = f.copy(lanes("mul", x, x))
-    near = lanes("mul", lanes("mul", polynomial(f, _TANH, square), square), x)
+    near = multiply_add(lanes("mul", polynomial(f, _TANH, square), square), x, x, f.relaxed)
     size = f.copy(lanes("abs", x))
     grown = lanes("add", exp(f, lanes("add", size, size)), floats(1.0))
     far = lanes("sub", floats(1.0), lanes("div", floats(2.0), grown))
     far = lanes("or", far, lanes("and", x, words(_SIGN)))
-    return lanes("bitselect", lanes("add", near, x), far, lanes("lt", size, floats(0.625)))
+    return lanes("bitselect", near, far, lanes("lt", size, floats(0.625)))
 
 
 def log(f: Procedure, x: Local) -> StackValue:

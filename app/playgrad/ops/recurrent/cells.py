@@ -80,16 +80,32 @@ def _tanh(x: Any) -> Any:
     return activations.tanh(x) if isinstance(x, Tensor) else e.tanh(x)
 
 
+def _squashed(i: Any, f: Any, g: Any, o: Any) -> tuple[Any, ...]:
+    return _sigmoid(i), _sigmoid(f), _tanh(g), _sigmoid(o)
+
+
 def _lstm(i: Any, f: Any, g: Any, o: Any, cell: Any) -> tuple[Any, ...]:
-    memory = _sigmoid(f) * cell + _sigmoid(i) * _tanh(g)
-    return _sigmoid(o) * _tanh(memory), memory
+    enter, keep, candidate, leave = _squashed(i, f, g, o)
+    memory = keep * cell + enter * candidate
+    return leave * _tanh(memory), memory
+
+
+def lstm_and_squashed(i: Any, f: Any, g: Any, o: Any, cell: Any) -> tuple[Any, ...]:
+    """Return the results of an LSTM cell, and its gates squashed."""
+    return *_lstm(i, f, g, o, cell), *_squashed(i, f, g, o)
 
 
 def _lstm_gradient(
     i: Any, f: Any, g: Any, o: Any, cell: Any, by_hidden: Any, by_memory: Any
 ) -> tuple[Any, ...]:
-    enter, keep, leave = _sigmoid(i), _sigmoid(f), _sigmoid(o)
-    candidate = _tanh(g)
+    enter, keep, candidate, leave = _squashed(i, f, g, o)
+    return lstm_gradient_of_squashed(enter, keep, candidate, leave, cell, by_hidden, by_memory)
+
+
+def lstm_gradient_of_squashed(
+    enter: Any, keep: Any, candidate: Any, leave: Any, cell: Any, by_hidden: Any, by_memory: Any
+) -> tuple[Any, ...]:
+    """Return the gradient of an LSTM cell by its gates, which are given squashed, and its state."""
     seen = _tanh(keep * cell + enter * candidate)
     slope = by_memory + by_hidden * leave * (1.0 - seen * seen)
     return (

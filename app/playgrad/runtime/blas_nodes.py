@@ -13,6 +13,7 @@ import numpy as np
 
 from playgrad.compiler.work_estimates import operations
 from playgrad.graph.tensor import Node
+from playgrad.ops.control.loop_op import functions_of
 
 Array = np.ndarray[Any, Any]
 
@@ -31,6 +32,8 @@ def is_left_to_blas(node: Node) -> bool:
     name = node.op.name
     if name == "matmul":
         return operations(node) >= PRODUCT
+    if name == "while_loop":
+        return any(is_left_to_blas(n) for part in functions_of(node) for n in part.graph.nodes)
     if name not in _IMAGES or "groups" in node.attrs:
         return False
     place, side = _IMAGES[name]

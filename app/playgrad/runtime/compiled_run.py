@@ -13,7 +13,7 @@ from playgrad.runtime.compile_steps import CompiledStep
 from playgrad.runtime.interpreter import Computation, compute_of, explained
 from playgrad.runtime.step_arena import Region
 from playgrad.runtime.step_host import Array, SharedBlock, StepHost, copied_to, new_bytes
-from playgrad.wasm.step import FAILURE, FIRST_POINTER, STEPS_DONE, UNDER_WAY
+from playgrad.wasm.step import FAILURE, FIRST_POINTER, STEPS_DONE, UNDER_WAY, UNFINISHED
 
 Arrays = Sequence[Array]
 _Input = Callable[[Array, Arrays], Array]
@@ -117,11 +117,17 @@ class CompiledRun:
             places = (*self._block_places, *self._places)
             for part, runs in zip(self._parts, self.step.runs, strict=True):
                 for run in runs:
-                    if stop():
-                        raise KeyboardInterrupt
-                    if self._arrays is not arrays:  # also after a run within this one
-                        self._point_to(arrays)
-                    self._call(run, places, block, arrays, steps)
+                    unfinished = 0
+                    while True:
+                        if stop():
+                            raise KeyboardInterrupt
+                        if self._arrays is not arrays:  # also after a run within this one
+                            self._point_to(arrays)
+                            self._table[UNFINISHED] = unfinished
+                        self._call(run, places, block, arrays, steps)
+                        unfinished = self._table[UNFINISHED]
+                        if not unfinished:
+                            break
                 if part:
                     # Infinity and NaN without a warning, as on a GPU.
                     with np.errstate(all="ignore"):

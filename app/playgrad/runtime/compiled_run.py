@@ -61,7 +61,7 @@ class CompiledRun:
         first = len(step.arena.variables)
         self._fed = range(first, first + len(step.arena.fed))
         self._arrays: Arrays = ()  # of the run that the table serves
-        self._held = [self._reachable(t.node.attrs["value"]) for t in step.arena.held]
+        self._held = [self.reachable(t.node.attrs["value"]) for t in step.arena.held]
         self._runs = host.load(step.module, step.count)
         self._nodes = step.order.nodes
         self._scratch = -(-step.arena.size // 16) * 16
@@ -99,7 +99,7 @@ class CompiledRun:
         Raises:
             KeyboardInterrupt: ``stop`` returned true between two parts.
         """
-        arrays = [*variables, *map(self._reachable, feeds), *self._held]
+        arrays = [*variables, *map(self.reachable, feeds), *self._held]
         try:
             return self._run(arrays, variables, stop, steps)
         finally:
@@ -183,7 +183,7 @@ class CompiledRun:
             raise explained(error, Computation.of(node)) from None
         raise RuntimeError(f"the code of '{node.name}' refused inputs that its reference takes.")
 
-    def _reachable(self, array: Array) -> Array:
+    def reachable(self, array: Array) -> Array:
         """Return ``array``, or a copy if the code cannot read it."""
         if array.flags.c_contiguous and self._host.reachable(array):
             return array

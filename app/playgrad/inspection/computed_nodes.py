@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from playgrad.compiler.segments import Segment
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.ops.emitted import emitted_operations, emitter_of
 from playgrad.ops.emitters import MOST_OPERANDS
+from playgrad.runtime.compiled_segments import trains
 from playgrad.runtime.feeds import FeedDict
 from playgrad.runtime.session import Session
+from playgrad.runtime.step_host import step_host
 
 Reason = Literal["own", "no_emitter", "unsupported", "operands", "blas"]
 """Why Python computes a node: it is of an operation that the program has registered; the operation
@@ -55,11 +58,16 @@ def computed_nodes(
             return None
         host_program = runnable.host_program
         order = None if host_program is None else host_program.step_order()
-        if host_program is None or order is None:
-            waits = host_program is not None and host_program.can_compile
-            return ComputedNodes(problem="waits" if waits else "apart")
-        nodes = order.nodes
-        result = ComputedNodes(len(nodes), len(order.emitters))
+        if host_program is None:
+            nodes = _of_segments(runnable.compiled.segments)
+            emitted = {node for node in nodes if emitter_of(node) is not None}
+        elif order is not None:
+            nodes, emitted = order.nodes, set(order.emitters)
+        else:
+            return ComputedNodes(problem="waits" if host_program.can_compile else "apart")
+        if not emitted:
+            return ComputedNodes(problem="apart")
+        result = ComputedNodes(len(nodes), len(emitted))
         program = runnable.compiled.program
         copies: dict[str, list[str]] = {}
         for name, kept in program.shared.items():
@@ -67,11 +75,25 @@ def computed_nodes(
         for node in nodes:
             names = [node.name, *program.fused.get(node.name, ())]
             names += [copy for name in names for copy in copies.get(name, ())]
-            if node in order.emitters:
+            if node in emitted:
                 result.compiled += names
             else:
                 result.python |= dict.fromkeys(names, _reason(node))
         return result
+
+
+def _of_segments(segments: Mapping[str, Sequence[Segment]]) -> list[Node]:
+    """Return the nodes of several processors, if they compile their segments."""
+    if step_host() is None or not any(map(trains, segments.values())):
+        return []
+    passive = ("send", "receive", "placeholder", "variable", "constant", "read_variable", "no_op")
+    return [
+        node
+        for row in segments.values()
+        for segment in row
+        for node in segment.nodes
+        if node.op.name not in passive and not node.op.alias
+    ]
 
 
 def _reason(node: Node) -> Reason:

@@ -3,6 +3,7 @@
 from playgrad.ops import emit_attention as emit_attention
 from playgrad.ops.arrays import emit_indices as emit_indices
 from playgrad.ops.arrays import emit_moves as emit_moves
+from playgrad.ops.control import emit_loop as emit_loop
 from playgrad.ops.convolution import emit_convolution as emit_convolution
 from playgrad.ops.convolution import emit_grouped as emit_grouped
 from playgrad.ops.convolution import emit_pooling as emit_pooling

@@ -39,6 +39,10 @@ Emit = Callable[[StepCode, Node, Sequence[Operand], Sequence[Operand]], None]
 """``emit(step, node, inputs, outputs)`` writes to ``step.f`` what computes the outputs."""
 
 
+def _never(node: Node) -> bool:
+    return False
+
+
 @dataclass(frozen=True)
 class Emitter:
     """How an operation is compiled.
@@ -49,12 +53,15 @@ class Emitter:
             reads an element of such inputs for the last time before it writes that element.
         may_fail: the code stores at ``step.failure`` if it finds inputs that the reference would
             raise an error for. The reference then runs, and its error is raised.
+        returns_early: whether a node may store 1 at ``step.unfinished`` and end before its work is
+            done. It is then called again, and goes on; nothing else of the step runs meanwhile.
     """
 
     emit: Emit
     supports: Callable[[Node], bool]
     in_place: bool = False
     may_fail: bool = False
+    returns_early: Callable[[Node], bool] = _never
 
 
 MOST_OPERANDS = 900
@@ -70,6 +77,7 @@ def emitter(
     supports: Callable[[Node], bool] = lambda node: True,
     in_place: bool = False,
     may_fail: bool = False,
+    returns_early: Callable[[Node], bool] = _never,
     fallback: bool = False,
 ) -> Callable[[Emit], Emit]:
     """Register the decorated function as the emitter of ``operations``; see `Emitter`.
@@ -83,7 +91,7 @@ def emitter(
         for operation in operations:
             if operation in table:
                 raise ValueError(f"{operation!r} already has an emitter.")
-            table[operation] = Emitter(emit, supports, in_place, may_fail)
+            table[operation] = Emitter(emit, supports, in_place, may_fail, returns_early)
         return emit
 
     return register

@@ -16,6 +16,7 @@ from playgrad.devices.device import Loaded
 from playgrad.devices.kinds import HOST
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.ops.state import is_variable
+from playgrad.runtime.compiled_segments import SegmentCompiler
 from playgrad.runtime.interpreter import RunValues, is_heavy, node_work
 from playgrad.runtime.segments import host_coroutine, plan_coroutine
 from playgrad.runtime.tasks import Coroutine, SegmentTask, Task
@@ -32,6 +33,7 @@ class TaskBuilder:
         values: the values that the tasks read and write.
         transport: carries tensors between devices.
         agree: is called before the first task that changes variables in place.
+        compiler: keeps compiled segments, for the tasks that are built after an error.
 
     Attributes:
         tasks: in an order that respects all edges.
@@ -47,6 +49,7 @@ class TaskBuilder:
         values: RunValues,
         transport: Transport,
         agree: Callable[[], None] | None = None,
+        compiler: SegmentCompiler | None = None,
     ) -> None:
         self.tasks: list[Task] = []
         self.constants: dict[Tensor, Array] = {}
@@ -57,6 +60,7 @@ class TaskBuilder:
         self._values = values
         self._transport = transport
         self._agree = agree
+        self._compiler = compiler or SegmentCompiler(compiled.segments)
         for segments in compiled.segments.values():
             self.dying.update(last_uses(segments, compiled.program.fetches))
         self._build()
@@ -110,7 +114,7 @@ class TaskBuilder:
             plan, fetches = self._plans[segment.device], self._compiled.program.fetches
             return plan_coroutine(segment, plan, fetches, self._values, self._transport)
         dying = {tensor for node in segment.nodes for tensor in self.dying.get(node, ())}
-        return host_coroutine(segment, dying, self._values, self._transport)
+        return host_coroutine(segment, dying, self._values, self._transport, self._compiler)
 
     def _node_task(self, entry: TaskEntry) -> Task:
         node = entry.nodes[0]

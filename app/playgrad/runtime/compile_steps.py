@@ -169,10 +169,13 @@ class _StepCompiler:
         for node in part.nodes:
             overwrites = overwrites or node.op.writes
             work += operations(node)
-            if work > LONGEST and not overwrites:
+            early = self._order.emitters[node].returns_early(node)
+            if early or (work > LONGEST and not overwrites):
                 runs.append(self._begin())
                 work = operations(node)
             self._write(node, number)
+            if early:
+                runs.append(self._begin())
             number += 1
         return runs
 

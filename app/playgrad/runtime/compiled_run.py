@@ -13,7 +13,7 @@ from playgrad.runtime.compile_steps import CompiledStep
 from playgrad.runtime.interpreter import Computation, compute_of, explained
 from playgrad.runtime.step_arena import Region
 from playgrad.runtime.step_host import Array, SharedBlock, StepHost, copied_to, new_bytes
-from playgrad.wasm.step import FAILURE, FIRST_POINTER, STEPS_DONE, UNDER_WAY
+from playgrad.wasm.step import FAILURE, FIRST_POINTER, STEPS_DONE, UNDER_WAY, UNFINISHED
 
 Arrays = Sequence[Array]
 _Input = Callable[[Array, Arrays], Array]
@@ -61,7 +61,7 @@ class CompiledRun:
         first = len(step.arena.variables)
         self._fed = range(first, first + len(step.arena.fed))
         self._arrays: Arrays = ()  # of the run that the table serves
-        self._held = [self._reachable(t.node.attrs["value"]) for t in step.arena.held]
+        self._held = [self.reachable(t.node.attrs["value"]) for t in step.arena.held]
         self._runs = host.load(step.module, step.count)
         self._nodes = step.order.nodes
         self._scratch = -(-step.arena.size // 16) * 16
@@ -99,7 +99,7 @@ class CompiledRun:
         Raises:
             KeyboardInterrupt: ``stop`` returned true between two parts.
         """
-        arrays = [*variables, *map(self._reachable, feeds), *self._held]
+        arrays = [*variables, *map(self.reachable, feeds), *self._held]
         try:
             return self._run(arrays, variables, stop, steps)
         finally:
@@ -117,11 +117,17 @@ class CompiledRun:
             places = (*self._block_places, *self._places)
             for part, runs in zip(self._parts, self.step.runs, strict=True):
                 for run in runs:
-                    if stop():
-                        raise KeyboardInterrupt
-                    if self._arrays is not arrays:  # also after a run within this one
-                        self._point_to(arrays)
-                    self._call(run, places, block, arrays, steps)
+                    unfinished = 0
+                    while True:
+                        if stop():
+                            raise KeyboardInterrupt
+                        if self._arrays is not arrays:  # also after a run within this one
+                            self._point_to(arrays)
+                            self._table[UNFINISHED] = unfinished
+                        self._call(run, places, block, arrays, steps)
+                        unfinished = self._table[UNFINISHED]
+                        if not unfinished:
+                            break
                 if part:
                     # Infinity and NaN without a warning, as on a GPU.
                     with np.errstate(all="ignore"):
@@ -177,7 +183,7 @@ class CompiledRun:
             raise explained(error, Computation.of(node)) from None
         raise RuntimeError(f"the code of '{node.name}' refused inputs that its reference takes.")
 
-    def _reachable(self, array: Array) -> Array:
+    def reachable(self, array: Array) -> Array:
         """Return ``array``, or a copy if the code cannot read it."""
         if array.flags.c_contiguous and self._host.reachable(array):
             return array

@@ -14,7 +14,8 @@ import numpy as np
 
 from playgrad.devices.remote_cpu import arrays_from, headers_of
 from playgrad.errors import error_to_json
-from playgrad.runtime.steps_runner import StepsRunner
+from playgrad.runtime.step_host import step_host
+from playgrad.runtime.steps_runner import StepsRunner, zeros
 
 Array = np.ndarray[Any, Any]
 Request = Mapping[str, Any]
@@ -61,7 +62,7 @@ class Server:
 
     def _on_create_buffer(self, request: Request, data: bytes) -> Answer:
         buffer = self._new_id()
-        self._buffers[buffer] = np.zeros(request["size"], np.uint8)
+        self._buffers[buffer] = zeros(request["size"], step_host())
         return buffer, []
 
     def _on_destroy_buffer(self, request: Request, data: bytes) -> Answer:

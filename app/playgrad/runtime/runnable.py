@@ -18,6 +18,7 @@ from playgrad.graph.graph import Graph
 from playgrad.ops.state import is_variable
 from playgrad.runtime.blas import limited_to, worthwhile_threads
 from playgrad.runtime.build_tasks import TaskBuilder
+from playgrad.runtime.compiled_segments import SegmentCompiler
 from playgrad.runtime.desktop_host import compiles_for_sessions
 from playgrad.runtime.executor import Executor
 from playgrad.runtime.host_copies import is_copied
@@ -83,6 +84,7 @@ class Runnable:
         self.blas_threads = worthwhile_threads(
             node for node in compiled.order if node.device and kind_of(node.device).on_cores
         )
+        self._segment_compiler = SegmentCompiler(compiled.segments, store.block_of)
         self._stop = _never
         self._vote = _OPEN
         self._stops = False
@@ -110,6 +112,7 @@ class Runnable:
             self.values,
             self.transport,
             self._agree if self.members.size > 1 else None,
+            self._segment_compiler,
         )
 
     def _host_program(self, tasks: Sequence[Task]) -> HostProgram | None:

@@ -12,8 +12,8 @@ from playgrad.compiler.segments import Segment
 from playgrad.devices.device import Loaded
 from playgrad.devices.pending import Pending
 from playgrad.graph.tensor import Node, Tensor
+from playgrad.runtime.compiled_segments import SegmentCompiler, SegmentProgram
 from playgrad.runtime.interpreter import RunValues, is_heavy
-from playgrad.runtime.python_program import PythonProgram
 from playgrad.runtime.tasks import Attend, Coroutine
 from playgrad.runtime.trace import Event, Trace
 from playgrad.runtime.transport import Transport
@@ -45,13 +45,18 @@ def sources_and_sends(segment: Segment) -> tuple[dict[str, Node], list[tuple[str
 
 
 def host_coroutine(
-    segment: Segment, dying: Collection[Tensor], values: RunValues, transport: Transport
+    segment: Segment,
+    dying: Collection[Tensor],
+    values: RunValues,
+    transport: Transport,
+    compiler: SegmentCompiler,
 ) -> Coroutine:
     """Return the coroutine of a processor's segment, run in this process.
 
     Args:
         dying: tensors that are not needed after the segment.
         transport: carries the tensors that are sent and received.
+        compiler: compiles the segment, if it is to be.
     """
     nodes = [node for node in segment.nodes if node.op.name not in ("send", "receive")]
     received = [(n.outputs[0], n.attrs["channel"]) for n in segment.nodes if n.op.name == "receive"]
@@ -62,7 +67,7 @@ def host_coroutine(
     lasting = [tensor for tensor in results if tensor not in dying]
     moved = moved_bytes(segment)
     tensors = values.tensors
-    program: PythonProgram | None = None  # until the first run
+    program: SegmentProgram | None = None  # until the first run
 
     def coroutine(
         queued: float, trace: Trace | None, attend: Attend
@@ -75,7 +80,8 @@ def host_coroutine(
         if program is None:
             names = {tensor.name: tensor for tensor, _ in feeds}
             heavy = [node for node in nodes if is_heavy(node)]
-            program = PythonProgram(nodes, [*lasting, *(sent for sent, _ in sends)], names, heavy)
+            wanted = [*lasting, *(sent for sent, _ in sends)]
+            program = compiler.program(segment, nodes, wanted, names, heavy)
         fed = [tensors.pop(tensor) if last else tensors[tensor] for tensor, last in feeds]
         fetched, written = program.run_with(values.variable, fed, attend)
         values.written.update(written)

@@ -1,4 +1,8 @@
-"""Runs Steps (compiler/steps_data.py) with NumPy, on bytes at the places where they are planned."""
+"""Runs Steps (compiler/steps_data.py) on bytes at the places where they are planned.
+
+Steps that write variables, those of a training, are compiled at their first run where that is
+possible, as `SegmentCompiler` does. NumPy computes all others.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +20,8 @@ from playgrad.graph.opdef import lookup
 from playgrad.graph.serialize import decode
 from playgrad.graph.spec import TensorSpec
 from playgrad.runtime.interpreter import LARGEST, Computation, compute_of, explained
+from playgrad.runtime.step_host import StepHost, copied_to, step_host
+from playgrad.runtime.steps_code import CompiledSegments
 
 Array = np.ndarray[Any, Any]
 Steps = Mapping[str, Any]
@@ -24,6 +30,7 @@ Steps = Mapping[str, Any]
 @dataclass
 class _LoadedStep:
     computation: Computation
+    slots: tuple[Sequence[Any], Sequence[Any]]
     inputs: list[Array]
     outputs: list[Array]
     compute: Callable[[Sequence[Array]], Sequence[Array]] | None = field(default=None)
@@ -53,7 +60,8 @@ class StepsRunner:
     """
 
     def __init__(self, steps: Steps, external: Mapping[str, Array], device: str) -> None:
-        self._buffers = [_memory(buffer, external) for buffer in steps["buffers"]]
+        self._host = step_host()
+        self._buffers = [_memory(each, external, self._host) for each in steps["buffers"]]
         self._feeds = {key: self._view(slot) for key, slot in steps["feeds"].items()}
         self._fetches = {name: self._view(slot) for name, slot in steps["fetches"].items()}
         self._writes = [(self._view(a), self._view(b)) for a, b in steps["writes"]]
@@ -61,6 +69,8 @@ class StepsRunner:
         self._sources = steps.get("sources", {})
         items = [self._step(data, device) for data in steps["steps"]]
         self._segments = [items[first:end] for first, end in steps["segments"]]
+        self._trains = any(item.computation.op.writes for item in items)
+        self._compiled: CompiledSegments | None = None
 
     def feed(self, feeds: Mapping[str, Array]) -> None:
         """Write what is fed, by channel or placeholder name."""
@@ -73,6 +83,11 @@ class StepsRunner:
         Raises:
             KeyboardInterrupt: ``stop`` returned true between two steps.
         """
+        if self._compiled is None and self._host is not None and self._trains:
+            self._compiled = CompiledSegments(self._host, self._buffers, self._segments)
+        if self._compiled is not None:
+            self._compiled.run(segment, stop)
+            return
         for step in self._segments[segment]:
             if stop():
                 raise KeyboardInterrupt
@@ -109,18 +124,35 @@ class StepsRunner:
         inputs = [self._view(slot) for slot in data["inputs"]]
         for array in inputs:
             array.flags.writeable = False
-        return _LoadedStep(computation, inputs, [self._view(slot) for slot in data["outputs"]])
+        outputs = [self._view(slot) for slot in data["outputs"]]
+        return _LoadedStep(computation, (data["inputs"], data["outputs"]), inputs, outputs)
 
 
-def _memory(buffer: Mapping[str, Any], external: Mapping[str, Array]) -> Array:
+def zeros(size: int, host: StepHost | None) -> Array:
+    """Return ``size`` bytes that compiled code for ``host``, if any, can reach.
+
+    Raises:
+        MemoryError: there is no room for them.
+    """
+    if host is None:
+        return np.zeros(size, np.uint8)
+    place = host.empty(max(size, 1))[:size]
+    place[:] = 0
+    return place
+
+
+def _memory(
+    buffer: Mapping[str, Any], external: Mapping[str, Array], host: StepHost | None
+) -> Array:
     if buffer["role"] == "state":
         return external[buffer["external"]]
     if "data" in buffer:
-        return np.frombuffer(base64.b64decode(buffer["data"]), np.uint8)
+        data = np.frombuffer(base64.b64decode(buffer["data"]), np.uint8)
+        return data if host is None else copied_to(host, data, "constants")
     try:
         if buffer["size"] > LARGEST:
             raise MemoryError
-        return np.zeros(buffer["size"], np.uint8)
+        return zeros(buffer["size"], host)
     except MemoryError:
         raise OutOfMemoryError(
             f"there is no room for {buffer['size']:,} bytes of results.",

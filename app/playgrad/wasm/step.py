@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable
+from collections.abc import Callable, Collection, Hashable, Iterator
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import numpy as np
@@ -20,9 +21,9 @@ SGEMM = ("sgemm", (I32,) * 12)
 a sum; then the address and the elements from one stored row to the next of A; the same of B; 1 to
 add to C, or 0; and the same of C."""
 
-UNDER_WAY, FAILURE, STEPS_DONE, FIRST_POINTER = range(4)
+UNDER_WAY, FAILURE, STEPS_DONE, UNFINISHED, FIRST_POINTER = range(5)
 """Words of a table: the number of the operation under way; not 0 if it cannot take its inputs; the
-steps that are done; then addresses of arrays."""
+steps that are done; 1 if the operation is to be called again to go on; then addresses of arrays."""
 _ALIGNMENT = 16
 
 
@@ -57,6 +58,7 @@ class StepCode:
         self._offsets: dict[bytes, int] = {}
         self._pointers: dict[int, Local] = {}
         self._runs = 0
+        self._reserved = 0
 
     def begin_run(self) -> int:
         """Begin a run, and return its number."""
@@ -67,8 +69,9 @@ class StepCode:
         table = places[-1]
         with run.count(steps):
             run.call(body, *places)
-            with run.when(table.load(I32, 4 * FAILURE)):
-                run.leave()
+            for word in (FAILURE, UNFINISHED):
+                with run.when(table.load(I32, 4 * word)):
+                    run.leave()
             run.store(table, table.load(I32, 4 * STEPS_DONE) + 1, 4 * STEPS_DONE)
         self._runs += 1
         return self._runs - 1
@@ -99,8 +102,25 @@ class StepCode:
     def scratch(self, size: int) -> StackValue:
         """Return the address of at least ``size`` bytes for the current operation alone: the same
         at each call."""
-        self.scratch_bytes = max(self.scratch_bytes, size)
-        return self.f.arguments[0]
+        self.scratch_bytes = max(self.scratch_bytes, self._reserved + size)
+        return self.in_scratch(self._reserved)
+
+    @contextmanager
+    def reserved(self, size: int) -> Iterator[int]:
+        """Reserve at least ``size`` bytes, whose offset `in_scratch` is returned, for an operation
+        that consists of others: these get scratch memory beyond them."""
+        before = self._reserved
+        self._reserved += size + -size % _ALIGNMENT
+        self.scratch_bytes = max(self.scratch_bytes, self._reserved)
+        try:
+            yield before
+        finally:
+            self._reserved = before
+
+    @property
+    def unfinished(self) -> StackValue:
+        """The address of a word: see `playgrad.ops.emitters.Emitter.returns_early`."""
+        return self._table + 4 * UNFINISHED
 
     @property
     def failure(self) -> StackValue:
@@ -123,6 +143,10 @@ class StepCode:
     def in_constants(self, offset: int) -> StackValue:
         """Return the address of ``offset`` bytes in the constants."""
         return self.f.arguments[2] + offset
+
+    def in_scratch(self, offset: int) -> StackValue:
+        """Return the address of ``offset`` bytes in the scratch memory."""
+        return self.f.arguments[0] + offset
 
     def in_block(self, offset: int) -> StackValue:
         """Return the address of ``offset`` bytes in the block of intermediate results."""

@@ -21,7 +21,8 @@ from playgrad.ops.core.build import as_tensor
 from playgrad.ops.core.samples import floats
 from playgrad.ops.elementwise.definitions import less, logical_and, mul, where
 
-_NUMBER = TensorSpec((), "uint32")
+NUMBER = TensorSpec((), "uint32")
+"""The number of an iteration."""
 
 
 def _functions(inputs: Sequence[TensorSpec], attrs: Attrs) -> tuple[Subgraph, Subgraph]:
@@ -32,8 +33,13 @@ def _functions(inputs: Sequence[TensorSpec], attrs: Attrs) -> tuple[Subgraph, Su
     iteration, and the captured tensors.
     """
     count, end = attrs["loop_vars"], len(inputs) - attrs["gates"]
-    specs = (*inputs[:count], _NUMBER, *inputs[count:end])
+    specs = (*inputs[:count], NUMBER, *inputs[count:end])
     return from_text(attrs["cond"], specs), from_text(attrs["body"], specs)
+
+
+def functions_of(node: Node) -> tuple[Subgraph, Subgraph]:
+    """Return the condition and the body of a while_loop."""
+    return _functions(specs_of(node.inputs), node.attrs)
 
 
 def _infer(inputs: Sequence[TensorSpec], attrs: Attrs) -> list[TensorSpec]:

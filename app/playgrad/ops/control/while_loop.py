@@ -29,9 +29,10 @@ def while_loop(cond: Callable[..., Any], body: Callable[..., Any], loop_vars: An
                maximum_iterations: int | None = None, name: str | None = None) -> Any:  # fmt: skip
     """Repeat ``body`` as long as ``cond`` is true, and return the loop variables.
 
-    Both functions are called once, while the graph is built. The loop runs on the processor, with
-    NumPy: its predicate has to be known there before each iteration. In a session on a GPU, tensors
-    are therefore copied to the processor before the loop and back after it. For a known number of
+    Both functions are called once, while the graph is built. The loop runs on the processor, in
+    NumPy or as a part of a compiled step: its predicate has to be known there before each
+    iteration. In a session on a GPU, tensors are therefore copied to the processor before the loop
+    and back after it. For a known number of
     iterations, ``scan`` stays on the GPU.
 
     Gradients need ``maximum_iterations``: reverse mode keeps the values of each iteration, and the

@@ -23,8 +23,11 @@ import { words } from "./words.js";
 /** The browser cannot run the network. */
 export class OldBrowserError extends Error {}
 
-/** The table: the operation under way, whether it refuses its inputs, steps done, then addresses. */
-const [UNDER_WAY, FAILURE, FIRST_POINTER] = [0, 1, 3];
+/**
+ * The table: the operation under way, whether it refuses its inputs, steps done, whether a long loop
+ * is to be called again, then addresses.
+ */
+const [UNDER_WAY, FAILURE, UNFINISHED, FIRST_POINTER] = [0, 1, 3, 4];
 const PAGE = 1 << 16;
 
 /**
@@ -78,7 +81,8 @@ export async function compiledNetwork(program, weights) {
     read.forEach((i, number) => put(inputs[i], addresses[program.weights.length + number]));
     state.fill(0, 0, FIRST_POINTER);
     for (const run of runs) {
-      run(places.scratch, places.block, places.constants, table, 1);
+      do run(places.scratch, places.block, places.constants, table, 1);
+      while (state[UNFINISHED]);
       // The operations that may refuse their inputs are those that look something up.
       if (state[FAILURE]) throw new RangeError(words.outside(program.nodes[state[UNDER_WAY]]));
     }

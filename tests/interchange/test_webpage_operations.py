@@ -21,7 +21,7 @@ from playgrad.networks.inference import InferenceGraph
 from tests.interchange.predictions import OPERATIONS
 
 RUN = Path(__file__).with_name("standalone_samples.mjs")
-LEFT_OUT = {"while_loop", "joined_calls", "joined_calls_gradient"}
+LEFT_OUT = {"joined_calls", "joined_calls_gradient"}
 EXPRESSIONS = {"quantize", "dequantize", "quantized_add"}
 """Elementwise, so that a page can compute them."""
 HALVES = {"float16"}

@@ -106,9 +106,13 @@ def order_to_compile(
     multiplies: bool,
 ) -> StepOrder | None:
     """Return the order of a step that `compile_step` compiles; None if it compiles nothing."""
-    # The user may interrupt a product of the host.
-    order = step_order(nodes, fetches, fed, overwrites, is_product if multiplies else None)
+    order = step_order(nodes, fetches, fed, overwrites, _may_multiply if multiplies else None)
     return order if order.emitters else None
+
+
+def _may_multiply(node: Node) -> bool:
+    """Return whether ``node`` may call a product of the host, which the user may interrupt."""
+    return is_product(node) or node.op.name == "while_loop"
 
 
 class _StepCompiler:

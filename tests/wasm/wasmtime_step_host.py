@@ -21,8 +21,9 @@ class WasmtimeStepHost(WasmtimeHost):
         loaded: the modules that were loaded.
     """
 
-    def __init__(self, size: int = 1 << 28, leaves: bool = False) -> None:
+    def __init__(self, size: int = 1 << 28, leaves: bool = False, threads: int = 1) -> None:
         super().__init__(size, relaxed=False)
+        self.threads = threads
         self.calls = 0
         self.loaded: list[bytes] = []
         self._leaves = leaves
@@ -35,7 +36,7 @@ class WasmtimeStepHost(WasmtimeHost):
     def leaves(self, node: Node) -> bool:
         return self._leaves and super().leaves(node)
 
-    def load(self, module: bytes, count: int) -> Sequence[Callable[..., None]]:
+    def load(self, module: bytes, count: int, number: int = 0) -> Sequence[Callable[..., None]]:
         self.loaded.append(module)
         return [self._counting(run) for run in super().load(module, count)]
 

@@ -36,6 +36,8 @@ class CompiledStep:
         commits: the new values of variables that the module does not overwrite.
         overwrites: whether they are written to the variables at the end of a run.
         repeats: whether one call can compute several steps.
+        threads: how many threads the module is written for.
+        private: the bytes that it needs for each thread but the first one.
     """
 
     order: StepOrder
@@ -48,6 +50,8 @@ class CompiledStep:
     commits: dict[str, Tensor]
     overwrites: bool
     repeats: bool
+    threads: int
+    private: int
 
 
 def compile_step(
@@ -57,6 +61,7 @@ def compile_step(
     overwrites: bool,
     relaxed: bool,
     leaves: Callable[[Node], bool] = lambda node: False,
+    threads: int = 1,
 ) -> CompiledStep | None:
     """Compile ``nodes``, in an order of execution; None if no emitter supports any of them, or if
     too few lie between those that are left to Python.
@@ -67,6 +72,7 @@ def compile_step(
         overwrites: whether the step may overwrite variables.
         relaxed: whether to use Relaxed SIMD.
         leaves: whether to have Python compute a node that an emitter supports.
+        threads: how many threads the host has.
     """
     order = step_order(nodes, fetches, fed, overwrites, leaves)
     if not order.emitters or not _is_worth_it(order, leaves):
@@ -75,7 +81,12 @@ def compile_step(
     arena = plan_arena(order, fetches, fed, constants)
     # Fetches are read after the last run, and before Python writes to variables.
     fetches_old = any(order.variable_of(tensor) in order.written for tensor in fetches)
-    return _StepCompiler(order, arena, overwrites, fetches_old, relaxed).compiled()
+    settings = (order, arena, overwrites, fetches_old, relaxed)
+    if threads > 1:
+        shared = _StepCompiler(*settings, threads).compiled()
+        if shared.threads > 1:
+            return shared
+    return _StepCompiler(*settings).compiled()
 
 
 def _is_worth_it(order: StepOrder, leaves: Callable[[Node], bool]) -> bool:
@@ -95,12 +106,13 @@ class _StepCompiler:
         overwrites: bool,
         fetches_old: bool,
         relaxed: bool,
+        threads: int = 1,
     ) -> None:
         self._order = order
         self._arena = arena
         self._fetches_old = fetches_old
         self._overwrites = overwrites
-        self._builder = StepCode(relaxed)
+        self._builder = StepCode(relaxed, threads)
         self._runs = 0
         self._constants = [
             self._builder.add_constant(np.asarray(tensor.node.attrs["value"]))
@@ -133,6 +145,8 @@ class _StepCompiler:
             commits,
             self._overwrites,
             repeats,
+            builder.threads if builder.jobs else 1,
+            builder.private_bytes,
         )
 
     def _part(self, part: Part, number: int) -> list[int]:

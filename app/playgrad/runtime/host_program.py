@@ -164,7 +164,9 @@ class HostProgram:
 
     def _compile(self, host: StepHost) -> CompiledRun | None:
         feeds = list(self._feeds.values())
-        step = compile_step(self._order, self._fetches, feeds, True, host.relaxed, host.leaves)
+        step = compile_step(
+            self._order, self._fetches, feeds, True, host.relaxed, host.leaves, host.threads
+        )
         if step is None:
             return None
         block = self._store.block_of(host)

@@ -14,10 +14,12 @@ from playgrad.ops.convolution.emit_padding import padded_form, padded_image, wri
 from playgrad.ops.convolution.simd_convolution import segment_length, window_tables
 from playgrad.ops.emitters import Operand, emitter
 from playgrad.ops.products.emit_matmul import emit_product, product_procedures
+from playgrad.ops.products.product_share import ProductShare
 from playgrad.wasm.padded_image import PaddedForm
 from playgrad.wasm.product import SCRATCH
 from playgrad.wasm.small_product import ProductForm
 from playgrad.wasm.step import StepCode
+from playgrad.wasm.threads import Job
 from playgrad.wasm.values import StackValue, integer
 from playgrad.wasm.window_sums import write_window_sums
 
@@ -84,18 +86,36 @@ def _indexed(
         return
     scratch = step.scratch(SCRATCH + form.padded_bytes)
     pixels = padded_image(step, form, image.address, scratch + SCRATCH)
-    step.f.call(
-        product_procedures(step).indexed_product,
-        *map(integer, (len(rows), columns, len(terms))),
-        pixels,
-        step.constant(rows),
-        step.constant(terms),
-        factor.address,
-        *map(integer, (4 * columns, 4)),
-        result.address,
-        integer(4 * columns),
-        scratch,
+    places = (pixels, step.constant(rows), step.constant(terms), factor.address, result.address)
+    product = product_procedures(step).indexed_product
+    row = integer(4 * columns)
+    like = ProductForm(
+        1, len(rows), columns, len(terms), (0, 4, 0), (0, 4 * columns, 4), (0, 4 * columns)
     )
+    share = ProductShare.of(step, like)
+    if share is None:
+        pixel, row_table, term_table, right, target = places
+        size = map(integer, (len(rows), columns, len(terms)))
+        ends = (right, row, integer(4), target, row, scratch)
+        step.f.call(product, *size, pixel, row_table, term_table, *ends)
+        return
+
+    def write(job: Job) -> None:
+        pixel, row_table, term_table, right, target = job.arguments
+        (_, *size), first = share.part(job)
+        # Rows of the first operand are found by the table, whose elements have four bytes.
+        row_table, right, target = (
+            place + distance
+            for place, distance in zip(
+                (row_table, right, target),
+                share.moved(first, like.a, like.b, (*like.c, 4)),
+                strict=True,
+            )
+        )
+        ends = (right, row, integer(4), target, row, job.scratch)
+        job.f.call(product, *size, pixel, row_table, term_table, *ends)
+
+    step.split(("indexed product", like, share), share.chunks, places, write, SCRATCH)
 
 
 @emitter("conv2d_input_gradient", supports=_is_supported)

@@ -37,6 +37,7 @@ class CompiledStep:
         overwrites: whether they are written to the variables at the end of a run.
         repeats: whether one call can compute several steps.
         threads: how many threads the module is written for.
+        jobs: how many pieces of work threads share.
         private: the bytes that it needs for each thread but the first one.
     """
 
@@ -51,6 +52,7 @@ class CompiledStep:
     overwrites: bool
     repeats: bool
     threads: int
+    jobs: int
     private: int
 
 
@@ -146,6 +148,7 @@ class _StepCompiler:
             self._overwrites,
             repeats,
             builder.threads if builder.jobs else 1,
+            builder.jobs,
             builder.private_bytes,
         )
 

@@ -71,19 +71,21 @@ def _emit_packed(
     share = ProductShare.of(step, form)
     if share is None:
         size = map(integer, (form.count, form.rows, form.columns, form.terms))
-        step.f.call(kernels.product, *size, *_operands(form, a, b, c), step.scratch(SCRATCH))
+        step.f.call(kernels.product, *size, *product_operands(form, a, b, c), step.scratch(SCRATCH))
         return
 
     def write(job: Job) -> None:
         size, first = share.part(job)
         moved = share.moved(first, form.a, form.b, (*form.c, 4))
         places = [place + distance for place, distance in zip(job.arguments, moved, strict=True)]
-        job.f.call(kernels.product, *size, *_operands(form, *places), job.scratch)
+        job.f.call(kernels.product, *size, *product_operands(form, *places), job.scratch)
 
     step.split(("product", form, share), share.chunks, (a, b, c), write, SCRATCH)
 
 
-def _operands(form: ProductForm, a: StackValue, b: StackValue, c: StackValue) -> list[StackValue]:
+def product_operands(
+    form: ProductForm, a: StackValue, b: StackValue, c: StackValue
+) -> list[StackValue]:
     """Return the arguments of a product that say where its operands and its result are."""
     distances = [list(map(integer, each)) for each in (form.a, form.b, (*form.c, 4))]
     return [x for place, each in zip((a, b, c), distances, strict=True) for x in (place, *each)]

@@ -15,7 +15,7 @@ from playgrad.wasm.step import StepCode
 from playgrad.wasm.threads import MOST_CHUNKS, Job
 from playgrad.wasm.values import StackValue, integer, smaller
 
-_SPEED = 1e10
+SPEED = 1e10
 """Multiplications in a second of one thread, about."""
 _UNITS = (1, ROWS, COLUMNS)
 """Matrices, rows and columns that stay together: of tiles."""
@@ -44,7 +44,7 @@ class ProductShare:
         The operand that all chunks share is packed by each: it is the smaller one.
         """
         sizes = (form.count, form.rows, form.columns, form.terms)
-        seconds = form.multiplications / _SPEED
+        seconds = form.multiplications / SPEED
         wanted = step.chunks(seconds, MOST_CHUNKS)
         if form.count >= wanted:
             axis = 0

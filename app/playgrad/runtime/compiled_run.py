@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import time
 from collections.abc import Callable, Collection, Sequence
 from operator import is_
 
@@ -14,6 +15,7 @@ from playgrad.runtime.compile_steps import CompiledStep
 from playgrad.runtime.interpreter import Computation, compute_of, explained
 from playgrad.runtime.step_arena import Region
 from playgrad.runtime.step_host import Array, SharedBlock, StepHost, copied_to, new_bytes
+from playgrad.runtime.thread_choice import ThreadChoice
 from playgrad.wasm.step import (
     CONTROL,
     FAILURE,
@@ -25,6 +27,7 @@ from playgrad.wasm.step import (
     STRIDE,
     UNDER_WAY,
 )
+from playgrad.wasm.threads import ALONE
 
 _NUMBERS = itertools.count(1)
 """Of modules that threads share."""
@@ -75,7 +78,7 @@ class CompiledRun:
         self._fed = range(first, first + len(step.arena.fed))
         self._arrays: Arrays = ()  # of the run that the table serves
         self._held = [self._reachable(t.node.attrs["value"]) for t in step.arena.held]
-        self._is_shared = step.threads > 1
+        self._is_shared, self._choice = step.threads > 1, ThreadChoice()
         number = next(_NUMBERS) if self._is_shared else 0
         self._runs = host.load(step.module, step.count, number)
         self._nodes = step.order.nodes
@@ -121,7 +124,14 @@ class CompiledRun:
         """
         arrays = [*variables, *map(self._reachable, feeds), *self._held]
         try:
-            return self._run(arrays, variables, stop, steps)
+            if not self._is_shared:
+                return self._run(arrays, variables, stop, steps)
+            shares = self._choice.shares()
+            self._host.control[ALONE // 4] = not shares
+            started = time.perf_counter()
+            results = self._run(arrays, variables, stop, steps)
+            self._choice.measured(shares, (time.perf_counter() - started) / steps)
+            return results
         finally:
             self._arrays = ()  # fed arrays are not kept
             for number in self._fed:

@@ -152,8 +152,8 @@ class StepCode:
         control = self.f.copy(self._table.load(I32, 4 * CONTROL))
         for place, value in enumerate(arguments):
             self.f.store(control, value, ARGUMENTS + 4 * place)
-        number, scratch = integer(self._shared[key]), self.f.arguments[0]
-        self.f.call(self._threads.fork, control, number, integer(chunks), scratch)
+        which = integer(self._shared[key])
+        self.f.call(self._threads.fork, control, which, integer(chunks), self.f.arguments[0])
 
     # Places of arrays
 

@@ -28,8 +28,9 @@ MODULE, LIMIT, NEXT, DONE, SLEEPING, TRAPPED, JOB = (_LINE * line for line in ra
 """Offsets of control words: the number of the module that runs, 0 for none; the job and its chunks;
 the chunk that is next; the chunks that are done; the threads that sleep; whether code of one has
 trapped; which job it is."""
-PRIVATE, STRIDE, ARGUMENTS = JOB + 4, JOB + 8, JOB + 12
-"""The memory of the second thread, the distance to that of the third one, and the job's values."""
+PRIVATE, STRIDE, ALONE, ARGUMENTS = JOB + 4, JOB + 8, JOB + 12, JOB + 16
+"""The memory of the second thread, the distance to that of the third one, whether the first thread
+does all work by itself, and the job's values."""
 MOST_ARGUMENTS = 64
 CONTROL_BYTES = ARGUMENTS + 4 * MOST_ARGUMENTS
 MOST_CHUNKS = 255
@@ -118,6 +119,10 @@ class ThreadProcedures:
 
     def _write_fork(self, f: Procedure) -> Procedure:
         control, job, chunks, scratch = f.arguments
+        with f.when(control.load(I32, ALONE)):
+            with f.count(chunks) as chunk:
+                f.call(self._dispatch, job, control, chunk, scratch)
+            f.leave()
         f.store(control, job, JOB)
         atomic_store(f, control, 0, DONE)
         current = f.copy((_job_of(atomic_load(control, LIMIT)) + 1) * (MOST_CHUNKS + 1))

@@ -101,9 +101,9 @@ def _indexed(
     share = ProductShare.of(step, like)
     if share is None:
         pixel, row_table, term_table, right, target = arguments
-        size = map(integer, (len(rows), columns, len(terms)))
+        whole = map(integer, (len(rows), columns, len(terms)))
         ends = (right, row, integer(4), target, row, scratch)
-        step.f.call(product, *size, pixel, row_table, term_table, *ends)
+        step.f.call(product, *whole, pixel, row_table, term_table, *ends)
         return
 
     def write(job: Job) -> None:

@@ -23,7 +23,11 @@ export const controlWords = (memory, control) =>
 
 /** How many threads can work on steps, that of Python included. @param {WebAssembly.Memory} memory */
 export function mostThreads(memory) {
-  if (!(memory.buffer instanceof SharedArrayBuffer)) return 1;
+  return memory.buffer instanceof SharedArrayBuffer ? coresForThreads() : 1;
+}
+
+/** A thread for each core, up to a bound. */
+export function coresForThreads() {
   return Math.max(1, Math.min(MOST, navigator.hardwareConcurrency || 1));
 }
 

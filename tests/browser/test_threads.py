@@ -99,7 +99,9 @@ def test_threads_change_no_bit(engine: Engine) -> None:
     threads, results = json.loads(finish(engine, COMMON + TRAINING))
     assert threads == cores
     assert len(results) == 5 and all(results.values()), results
-    assert engine.workers("thread-worker") == []  # they have ended with Python's worker
+    assert engine.workers("thread-worker")
+    assert finish(engine, "print(1 + 1)") == "2"  # by another Python
+    assert engine.workers("thread-worker") == []
 
 
 ERRORS = """
@@ -129,6 +131,7 @@ with using_step_host(host):
     step_code.StepCode.split = failing
     for _ in range(4):  # in one thread or the other
         broken = model_of([nn.Dense(40, "relu"), nn.Dense(2)])
+        broken.build(x.shape[1:])
         kept = [value.copy() for value in broken.get_weights()]
         try:
             broken.train_on_batch(x, y)

@@ -110,11 +110,10 @@ def _indexed(
         pixel, row_table, term_table, right, target = job.arguments
         (_, *size), first = share.part(job)
         # Rows of the first operand are found by the table, whose elements have four bytes.
-        moved = share.moved(first, like.a, like.b, (*like.c, 4))
-        places = (row_table, right, target)
-        row_table, right, target = (x + distance for x, distance in zip(places, moved, strict=True))
-        ends = (right, row, integer(4), target, row, job.scratch)
-        job.f.call(product, *size, pixel, row_table, term_table, *ends)
+        by_row, by_right, by_target = share.moved(first, like.a, like.b, (*like.c, 4))
+        tables = (row_table + by_row, term_table)
+        ends = (right + by_right, row, integer(4), target + by_target, row, job.scratch)
+        job.f.call(product, *size, pixel, *tables, *ends)
 
     step.split(("indexed product", like, share), share.chunks, arguments, write, SCRATCH)
 

@@ -3,6 +3,7 @@ beside operation by operation.
 
 python -m bench.compiled_steps                     every workload
 python -m bench.compiled_steps --only w1 --seconds 20
+python -m bench.compiled_steps --threads 2         compiled code on one thread, and on several
 
 Both train by turns in one page, for a few milliseconds each, so that other work of the machine is
 the same for both; the shortest turn of each counts. The results of both are compared.
@@ -20,9 +21,12 @@ from bench.workload_files import write
 from bench.workloads import WORKLOADS
 
 PROGRAM = """
-from playgrad.runtime.step_host import page_host, using_step_host
+from playgrad.runtime.step_host import PageHost, page_host, using_step_host
 
 TURN = 0.03
+several, relaxed = page_host(), page_host().relaxed
+FIRST = PageHost(relaxed) if THREADS else None
+SECOND = PageHost(relaxed, min(THREADS, several.threads)) if THREADS else PageHost(relaxed)
 
 def trainer(host):
     with using_step_host(host):
@@ -35,7 +39,7 @@ def each(made, count):
     for _ in range(count):
         made.step_and_read()
 
-(apart, expected), (compiled, losses) = trainer(None), trainer(page_host())
+(apart, expected), (compiled, losses) = trainer(FIRST), trainer(SECOND)
 ways = {
     "apart": apart.steps, "compiled": compiled.steps,
     "apart, each": lambda count: each(apart, count),
@@ -56,27 +60,34 @@ print("RESULT" + json.dumps({
     "ms": {name: 1000 * seconds for name, seconds in best.items()},
     "differs": max(abs(a - b) / abs(b) for a, b in zip(losses, expected)),
     "operations": len(step.order.nodes), "compiled": len(step.order.emitters),
+    "threads": step.threads, "jobs": step.jobs, "most": several.threads,
     "bytes": len(step.module), "arena": step.arena.size + step.scratch,
     "compile_ms": 1000 * program.compile_seconds,
 }))
 """
 
 
-def program_of(workload: str, seconds: float) -> str:
-    """Return the program that measures a workload for so many seconds."""
+def program_of(workload: str, seconds: float, threads: int) -> str:
+    """Return the program that measures a workload for so many seconds.
+
+    Args:
+        threads: compare so many with one; 0 to compare compiled code with Python.
+    """
     source = train_program(workload, "cpu", {})
-    return f"{source.partition('trainer = ')[0]}SECONDS = {seconds}\n{PROGRAM}"
+    names = f"SECONDS = {seconds}\nTHREADS = {threads}\n"
+    return f"{source.partition('trainer = ')[0]}{names}{PROGRAM}"
 
 
-def row(name: str, result: dict[str, Any]) -> str:
+def row(name: str, result: dict[str, Any], shows_threads: bool) -> str:
     """Return a row of the table."""
     ms = result["ms"]
     cells = [name.upper()]
     for how in ("", ", each"):
         before, after = ms[f"apart{how}"], ms[f"compiled{how}"]
         cells += [f"{before:.3g}", f"{after:.3g}", f"{before / after:.1f}×"]
+    work = f"{result['compiled']} of {result['operations']}"
     cells += [
-        f"{result['compiled']} of {result['operations']}",
+        f"{result['jobs']}, {result['threads']}" if shows_threads else work,
         f"{result['bytes'] / 1000:.1f}",
         f"{result['compile_ms']:.0f}",
     ]
@@ -86,21 +97,26 @@ def row(name: str, result: dict[str, Any]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", action="append", choices=sorted(WORKLOADS))
+    parser.add_argument("--threads", type=int, default=0, help="compare so many with one")
     parser.add_argument("--seconds", type=float, default=10.0, help="for each workload")
     options = parser.parse_args()
     write(DATA)
     print(
-        "| | apart | compiled | | apart, each | compiled, each | | operations | KB | compile, ms |"
+        "| | 1 thread | several | | 1 thread, each | several, each | | shared, threads "
+        "| KB | compile, ms |"
+        if options.threads
+        else "| | apart | compiled | | apart, each | compiled, each | | operations | KB "
+        "| compile, ms |"
     )
     print("|---|---|---|---|---|---|---|---|---|---|")
     with opened_tab(600) as tab:
         for name in options.only or sorted(WORKLOADS):
-            ran = tab.run_playgrad(program_of(name, options.seconds), "cpu")
+            ran = tab.run_playgrad(program_of(name, options.seconds, options.threads), "cpu")
             if "error" in ran:
                 print(f"| {name.upper()} | {json.dumps(ran['error'])[:300]} |", flush=True)
                 continue
             (result,) = ran["results"]
-            print(row(name, result), flush=True)
+            print(row(name, result, options.threads > 0), flush=True)
             if result["differs"] > 1e-3:
                 print(f"the losses of {name} differ by {result['differs']:.1e}", flush=True)
 

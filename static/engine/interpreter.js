@@ -13,6 +13,7 @@ import { Mailbox, createSharedMemory, requestStop } from "./shared-memory.js";
 /**
  * @import {
  *   DeviceWorkerRequest, Inheritance, PythonCommand, PythonEvent, PythonWorkerEvent, Template,
+ *   ThreadStart, ThreadsRequest,
  * } from "./messages.js"
  */
 
@@ -25,9 +26,13 @@ import { Mailbox, createSharedMemory, requestStop } from "./shared-memory.js";
  */
 
 export const SCRIPT = new URL("./python-worker.js", import.meta.url);
+const THREAD_SCRIPT = new URL("./thread-worker.js", import.meta.url);
 
 /** Workers that can be lost and replaced in one run, in addition to the largest number in use. */
 const REPLACEMENTS = 8;
+
+/** Workers that help one Python, at most. */
+const MOST_THREADS = 16;
 
 /** How long the worker's scripts may take to arrive; a browser does not report that they do not. */
 const START_MS = 12_000;
@@ -38,6 +43,8 @@ export class Interpreter {
   /** Other ends of the ports for device workers, by channel. @type {MessagePort[]} */
   deviceEnds = [];
   #worker;
+  /** They help Python. @type {Worker[]} */
+  #threads = [];
   #port;
   #lock = lockName("python");
   #listener;
@@ -86,7 +93,7 @@ export class Interpreter {
     return this.#over;
   }
 
-  /** @param {InterpreterEvent | {kind: "alive"}} event */
+  /** @param {InterpreterEvent | {kind: "alive"} | ThreadsRequest} event */
   #received(event) {
     if (this.#over) return;
     clearTimeout(this.#overdue);
@@ -95,10 +102,25 @@ export class Interpreter {
       this.#listener.forged();
     } else if (event.kind === "alive")
       endOfLife(this.#lock).then(() => this.#end("its worker has ended"));
+    else if (event.kind === "threads") this.#startThreads(event);
     else {
       if (event.kind === "ready") Interpreter.#isWithoutImage = !event.isRestored;
       this.#listener.received(event);
     }
+  }
+
+  /** Start workers, which end with this one; one that does not start is not missed. @param {ThreadsRequest} request */
+  #startThreads({ memory, control, ports }) {
+    if (this.#threads.length + ports.length > MOST_THREADS) return;
+    const started = ports.map((port, number) => {
+      const worker = new Worker(THREAD_SCRIPT, { type: "module", name: "thread" });
+      worker.onerror = (event) => event.preventDefault();
+      /** @type {ThreadStart} */
+      const start = { memory, control, port, thread: number + 1 };
+      worker.postMessage(start, [port]);
+      return worker;
+    });
+    this.#threads.push(...started);
   }
 
   /** @param {string} reason */
@@ -139,6 +161,7 @@ export class Interpreter {
     clearTimeout(this.#overdue);
     requestStop(this.memory);
     this.#worker.terminate();
+    for (const worker of this.#threads) worker.terminate();
     this.#port.close();
   }
 }

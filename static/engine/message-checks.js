@@ -27,6 +27,8 @@ import { ANSWERS, EVENTS, FORMS } from "./python-messages.js";
 /** @import { Check } from "./forms.js" */
 /** @import { Form } from "./python-messages.js" */
 
+/** Workers that a page starts for one Python. */
+const MOST_THREADS = 16;
 /** The first bytes of a PNG; its width and height follow. */
 const PNG = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 13, 0x49, 0x48, 0x44, 0x52];
 /** An image may unpack to far more than it takes. */
@@ -94,6 +96,12 @@ const delay = record({ ...sentence, seconds: count, isMissing: flag });
 /** @type {Check} */
 const code = (value) => value instanceof WebAssembly.Module;
 
+/** @type {Check} */
+const memory = (value) =>
+  value instanceof WebAssembly.Memory && value.buffer instanceof SharedArrayBuffer;
+/** @type {Check} */
+const port = (value) => value instanceof MessagePort;
+
 /** Messages that only JavaScript sends: Python's, which a program can forge, are of other kinds. @type {Record<string, Check>} */
 const OF_JAVASCRIPT = {
   alive: record({}),
@@ -121,6 +129,7 @@ const OF_JAVASCRIPT = {
     into: optional(shared),
     beside: optional(listOf(text)),
   }),
+  threads: record({ memory, control: count, ports: listOf(port, MOST_THREADS) }),
   crash: record({ message: text, problem: optional(record(sentence)) }),
   device_worker: record({
     device: (name) => /^[a-z]+:\d+$/.test(name) && kindOf(name) !== undefined,

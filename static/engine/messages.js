@@ -67,6 +67,12 @@
  *   in English, with its kind and its values, for the page to say it in its language
  * @typedef {Sentence & {seconds: number, isMissing: boolean}} Delay
  *   why a file does not arrive; it is tried again after `seconds`; `isMissing`: the server does not have it
+ * @typedef {{kind: "threads", memory: WebAssembly.Memory, control: number, ports: MessagePort[]}} ThreadsRequest
+ *   Python worker → page: start workers that help with steps, a thread for each port, in Python's memory; `control`: the address of their control words
+ * @typedef {Omit<ThreadsRequest, "kind" | "ports"> & {port: MessagePort, thread: number}} ThreadStart
+ *   page → thread: the first message; `thread`: its number, from 1 on
+ * @typedef {{kind: "module", number: number, module: WebAssembly.Module}} ThreadCommand
+ *   Python worker → thread: a module that will run; its number is that of the control words
  * @typedef {{kind: "data_file", path: string, answer: SharedArrayBuffer, into?: SharedArrayBuffer,
  *            beside?: string[]}} DataRequest
  *   a file of the server, for a program that sleeps until it is there: see data-files.js; `beside`: those

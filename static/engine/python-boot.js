@@ -12,6 +12,7 @@ import { imageIn, install, openImage, restoring } from "./image.js";
 import { ImageWorth, isNarrow } from "./image-worth.js";
 import { importModule } from "./imports.js";
 import { LoadReport } from "./load-report.js";
+import { canShareMemory, onSharedMemory, prepareForSharedMemory } from "./memory-sharing.js";
 import { urlOf } from "./root.js";
 import { readingAllMemory } from "./wasm-memory.js";
 
@@ -32,6 +33,9 @@ const RUNTIME = ["pyodide.asm.wasm", "python_stdlib_at_once.zip", "pyodide-lock.
 const [CODE, STANDARD_LIBRARY, LOCK] = RUNTIME;
 /** Where Pyodide looks for its files. */
 const PLACES = { indexURL: PYODIDE, stdLibURL: STANDARD_LIBRARY };
+
+const sharesMemory = canShareMemory();
+if (sharesMemory) prepareForSharedMemory();
 
 /** Interpreters restored from one image would otherwise draw the same random numbers. */
 const RESEED = "import random, numpy; random.seed(); numpy.random.seed()";
@@ -268,7 +272,9 @@ async function loaded(load, files, compiled) {
     const content = files.get(url);
     if (!content) return await fetch(input, options);
     const type = url.endsWith(".wasm") ? "application/wasm" : "application/octet-stream";
-    return new Response(await content, { headers: { "Content-Type": type } });
+    const bytes = await content;
+    const body = url === CODE && sharesMemory ? onSharedMemory(bytes) : bytes;
+    return new Response(body, { headers: { "Content-Type": type } });
   };
   WebAssembly.instantiateStreaming = async (source, imports) => {
     code ??= await WebAssembly.compileStreaming(source);

@@ -10,9 +10,10 @@ import { LATER_LIBRARY } from "./data-files.js";
 import { mostDevices } from "./device-links.js";
 import { isForPython } from "./message-checks.js";
 import { RingReader } from "./ring.js";
+import { Threads, mostThreads, settle } from "./threads.js";
 
 /**
- * @import { DeviceCall, Inheritance, PythonEvent, PythonWorkerEvent, SharedMemory } from "./messages.js"
+ * @import { DeviceCall, Inheritance, PythonEvent, PythonWorkerEvent, SharedMemory, ThreadsRequest } from "./messages.js"
  * @import { Frame } from "./ring.js"
  */
 
@@ -26,10 +27,11 @@ import { RingReader } from "./ring.js";
  * @param {import("./device-links.js").DeviceLinks} links to the device workers
  * @param {import("./data-files.js").DataFiles} files
  * @param {Inheritance} inheritance from earlier Python workers; may still change before the first run
- * @param {(event: PythonEvent | PythonWorkerEvent, transfer?: ArrayBuffer[]) => void} send to the page
+ * @param {(event: PythonEvent | PythonWorkerEvent | ThreadsRequest, transfer?: Transferable[]) => void} send to the page
  */
 export function createHost(memory, links, files, inheritance, send) {
   const mailbox = new RingReader(memory.mailbox);
+  const threads = new Threads(send);
 
   /**
    * @param {number} link
@@ -150,6 +152,15 @@ export function createHost(memory, links, files, inheritance, send) {
         throw new Error(`Python cannot send a message ${message?.kind}`);
       send(message, transfer);
     },
+
+    /** How many threads can work on a step. @param {WebAssembly.Memory} memory Python's */
+    most_threads: mostThreads,
+
+    /** Have other threads load a module. */
+    share_module: threads.share.bind(threads),
+
+    /** Wait until other threads have ended what they have begun. */
+    settle_threads: settle,
 
     /** Sleep until the time is up or a stop is requested. @param {number} milliseconds */
     sleep: (milliseconds) => sleep(memory.control, milliseconds),

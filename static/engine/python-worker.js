@@ -20,6 +20,7 @@ import { createHost } from "./python-host.js";
 /**
  * @import {
  *   DeviceWorkerRequest, Inheritance, PythonCommand, PythonEvent, PythonWorkerEvent, Template,
+ *   ThreadsRequest,
  * } from "./messages.js"
  */
 
@@ -118,7 +119,7 @@ class PythonWorker {
     }
   }
 
-  /** @param {PythonWorkerEvent | PythonEvent | DeviceWorkerRequest} event @param {ArrayBuffer[]} [transfer] */
+  /** @param {PythonWorkerEvent | PythonEvent | DeviceWorkerRequest | ThreadsRequest} event @param {Transferable[]} [transfer] */
   #send(event, transfer = []) {
     this.#port.postMessage(event, transfer);
   }
@@ -150,7 +151,7 @@ class PythonWorker {
 
   /** @param {Extract<PythonCommand, {kind: "start"}>} command */
   async #start({ memory, ports, template, withoutImage, dataBytes }) {
-    /** @type {(event: PythonEvent | PythonWorkerEvent | DeviceWorkerRequest, transfer?: ArrayBuffer[]) => void} */
+    /** @type {(event: PythonEvent | PythonWorkerEvent | DeviceWorkerRequest | ThreadsRequest, transfer?: Transferable[]) => void} */
     const send = (event, transfer) => {
       for (const limit of this.#limits) limit.flush();
       this.#send(event, transfer);

@@ -25,9 +25,9 @@ export class OldBrowserError extends Error {}
 
 /**
  * The table: the operation under way, whether it refuses its inputs, steps done, whether a long loop
- * is to be called again, then addresses.
+ * is to be called again, four words of threads, then addresses.
  */
-const [UNDER_WAY, FAILURE, UNFINISHED, FIRST_POINTER] = [0, 1, 3, 4];
+const [UNDER_WAY, FAILURE, UNFINISHED, FIRST_POINTER] = [0, 1, 3, 8];
 const PAGE = 1 << 16;
 
 /**

@@ -152,6 +152,12 @@ class Playground:
         return float("nan") if text == "–" else float(text)
 
     @property
+    def processor(self) -> str:
+        """What the badge calls the processor."""
+        cores = min(16, int(self.page.evaluate("navigator.hardwareConcurrency")))
+        return f"CPU (SIMD, {cores} threads)" if cores > 1 else "CPU (SIMD)"
+
+    @property
     def steps(self) -> int:
         text = self.text("step-count")
         return 0 if text == "–" else int(text)

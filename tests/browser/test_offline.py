@@ -123,7 +123,7 @@ def seen(page: Page) -> list[str]:
 
 @pytest.fixture(scope="module")
 def visitor(chromium: Browser, network: BadNetwork) -> Iterator[Visitor]:
-    """A browser in which the page was opened and kept, and opened again, which fetches the image."""
+    """A browser in which the page was opened and kept, then opened again, for the image."""
     visitor = Visitor(chromium, network)
     visitor.expect_status("ready")
     early = sum(size for path, size in network.sent.items() if path not in DATA)

@@ -85,7 +85,7 @@ def answers(playground: Playground, button: str, *states: str) -> None:
 
 
 def test_the_badge_names_the_device_in_use(training: Playground, device: str) -> None:
-    badge = "CPU (SIMD)" if device == "cpu" else "google swift"
+    badge = "CPU (SIMD" if device == "cpu" else "google swift"
     assert training.text("backend-badge").startswith(badge)
     details = training.at("backend-badge").get_attribute("title") or ""
     assert "Training on" not in details, "nothing was chosen"

@@ -73,7 +73,7 @@ def test_the_choice_follows_from_what_is_known(
             "cpu:0",
             "gpu:0 (llvmpipe) is a software adapter, which computes on the same cores.",
         ),
-        (HARDWARE, "gpu:0 (a card)", "a page uses one thread of the processor."),
+        (HARDWARE, "gpu:0 (a card)", "it is faster than the processor in a page."),
     ],
 )
 def test_a_page_takes_a_hardware_gpu_unmeasured(

@@ -13,7 +13,8 @@ from playgrad.graph.tensor import Node
 from playgrad.ops.emitted import emitter_of
 from playgrad.ops.emitters import Operand
 from playgrad.ops.state import placeholder
-from playgrad.wasm.step import FAILURE, STEPS_DONE, StepCode
+from playgrad.wasm.step import CONTROL, FAILURE, FIRST_POINTER, MODULE, STEPS_DONE, StepCode
+from playgrad.wasm.threads import CONTROL_BYTES, DONE, LIMIT, MOST_CHUNKS
 from tests.wasm.wasmtime_host import WasmtimeHost
 
 Array = np.ndarray[Any, Any]
@@ -35,12 +36,16 @@ def node_of(op: OpDef, arrays: Sequence[Array], attrs: Mapping[str, Any]) -> Nod
 
 
 def run_emitted(
-    node: Node, arrays: Sequence[Array], overlaps: Mapping[int, int] | None = None
+    node: Node,
+    arrays: Sequence[Array],
+    overlaps: Mapping[int, int] | None = None,
+    threads: int = 1,
 ) -> list[Array] | None:
     """Return what the compiled code of ``node`` computes; None if there is no emitter for it.
 
     Args:
         overlaps: the number of the input that an output overwrites, by the number of the output.
+        threads: how many threads the code is written for; one does all chunks.
 
     Raises:
         FailedError: the code refused the inputs.
@@ -49,7 +54,7 @@ def run_emitted(
     if emitter is None:
         return None
     assert overlaps is None or emitter.in_place
-    step = StepCode(relaxed=False)
+    step = StepCode(False, threads)
     step.begin_run()
     offset, places = 0, []
     specs = [tensor.spec for tensor in (*node.inputs, *node.outputs)]
@@ -69,15 +74,21 @@ def run_emitted(
     step.end_if_failed()
     table = offset
     constants = table + 64
-    scratch = constants + len(step.constants) + -len(step.constants) % 16 + GUARD
+    control = constants + len(step.constants) + -len(step.constants) % 16 + GUARD
+    scratch = control + CONTROL_BYTES
     host = WasmtimeHost(step.encode(), scratch + step.scratch_bytes + GUARD)
     host.memory[:] = _FILLED
     host.memory[table:constants] = 0
+    host.memory[control:scratch] = 0
+    host.view(table, (FIRST_POINTER,), np.int32)[CONTROL : MODULE + 1] = control, 1
     host.memory[constants : constants + len(step.constants)] = list(step.constants)
     for array, place in zip(arrays, places, strict=False):
         host.view(place, array.shape, array.dtype)[...] = array
     host.function("run0")(scratch, 0, constants, table, 1)
     words = host.view(table, (3,), np.int32)
+    if step.jobs:
+        done, limit = (host.view(control + word, (1,), np.uint32)[0] for word in (DONE, LIMIT))
+        assert 1 < done == limit & MOST_CHUNKS
     if words[FAILURE]:
         assert words[STEPS_DONE] == 0
         raise FailedError

@@ -20,8 +20,9 @@ class WasmtimeStepHost(WasmtimeHost):
         loaded: the modules that were loaded.
     """
 
-    def __init__(self, size: int = 1 << 28, multiplies: bool = False) -> None:
+    def __init__(self, size: int = 1 << 28, multiplies: bool = False, threads: int = 1) -> None:
         super().__init__(size, relaxed=False, multiplies=multiplies)
+        self.threads = threads
         self.calls = 0
         self.loaded: list[bytes] = []
 
@@ -30,7 +31,7 @@ class WasmtimeStepHost(WasmtimeHost):
         array[:] = 0xAB
         return array
 
-    def load(self, module: bytes, count: int) -> Sequence[Callable[..., None]]:
+    def load(self, module: bytes, count: int, number: int = 0) -> Sequence[Callable[..., None]]:
         self.loaded.append(module)
         return [self._counting(run) for run in super().load(module, count)]
 

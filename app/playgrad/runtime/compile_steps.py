@@ -35,6 +35,9 @@ class CompiledStep:
         commits: the new values of variables that the module does not overwrite.
         overwrites: whether they are written to the variables at the end of a run.
         repeats: whether one call can compute several steps.
+        threads: how many threads the module is written for.
+        jobs: how many pieces of work threads share.
+        private: the bytes that it needs for each thread but the first one.
     """
 
     order: StepOrder
@@ -48,6 +51,9 @@ class CompiledStep:
     commits: dict[str, Tensor]
     overwrites: bool
     repeats: bool
+    threads: int
+    jobs: int
+    private: int
 
 
 def compile_step(
@@ -57,6 +63,7 @@ def compile_step(
     overwrites: bool,
     relaxed: bool,
     multiplies: bool = False,
+    threads: int = 1,
 ) -> CompiledStep | None:
     """Compile ``nodes``, in an order of execution; None if no emitter supports any of them.
 
@@ -66,11 +73,12 @@ def compile_step(
         overwrites: whether the step may overwrite variables.
         relaxed: whether to use Relaxed SIMD.
         multiplies: whether the host multiplies matrices.
+        threads: how many threads the host has.
     """
     order = order_to_compile(nodes, fetches, fed, overwrites, multiplies)
     if order is None:
         return None
-    return _compiled(order, nodes, fetches, fed, overwrites, StepCode(relaxed, multiplies))
+    return _compiled(order, nodes, fetches, fed, overwrites, relaxed, multiplies, threads)
 
 
 def compile_whole(
@@ -78,7 +86,7 @@ def compile_whole(
 ) -> CompiledStep:
     """Compile ``nodes``, which write no variables and all have emitters, for any host."""
     order = step_order(nodes, fetches, fed, False)
-    return _compiled(order, nodes, fetches, fed, False, StepCode(relaxed=False))
+    return _compiled(order, nodes, fetches, fed, overwrites=False, relaxed=False)
 
 
 def _compiled(
@@ -87,15 +95,27 @@ def _compiled(
     fetches: Sequence[Tensor],
     fed: Sequence[Tensor],
     overwrites: bool,
-    code: StepCode,
+    relaxed: bool,
+    multiplies: bool = False,
+    threads: int = 1,
 ) -> CompiledStep:
     constants = [node.outputs[0] for node in nodes if node.op.name == "constant"]
     arena = plan_arena(order, fetches, fed, constants)
     # Fetches are read after the last run, and before Python writes to variables.
     fetches_old = any(order.variable_of(tensor) in order.written for tensor in fetches)
     lasting = {*map(order.root, fetches), *order.written.values()}
-    code.squashing = cells_that_squash(order.nodes, order.root, lasting)
-    return _StepCompiler(order, arena, overwrites, fetches_old, code).compiled()
+    squashing = cells_that_squash(order.nodes, order.root, lasting)
+
+    def compiled(threads: int) -> CompiledStep:
+        code = StepCode(relaxed, multiplies, threads)
+        code.squashing = squashing
+        return _StepCompiler(order, arena, overwrites, fetches_old, code).compiled()
+
+    if threads > 1:
+        shared = compiled(threads)
+        if shared.threads > 1:
+            return shared
+    return compiled(1)
 
 
 def order_to_compile(
@@ -164,6 +184,9 @@ class _StepCompiler:
             commits,
             self._overwrites,
             repeats,
+            builder.threads if builder.jobs else 1,
+            builder.jobs,
+            builder.private_bytes,
         )
 
     def _part(self, part: Part, number: int) -> list[int]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import time
 from collections.abc import Callable, Collection, Sequence
 from operator import is_
 
@@ -13,8 +15,23 @@ from playgrad.runtime.compile_steps import CompiledStep
 from playgrad.runtime.interpreter import Computation, compute_of, explained
 from playgrad.runtime.step_arena import Region
 from playgrad.runtime.step_host import Array, SharedBlock, StepHost, copied_to, new_bytes
-from playgrad.wasm.step import FAILURE, FIRST_POINTER, STEPS_DONE, UNDER_WAY, UNFINISHED
+from playgrad.runtime.thread_choice import ThreadChoice
+from playgrad.wasm.step import (
+    CONTROL,
+    FAILURE,
+    FIRST_KEPT,
+    FIRST_POINTER,
+    MODULE,
+    PRIVATE,
+    STEPS_DONE,
+    STRIDE,
+    UNDER_WAY,
+    UNFINISHED,
+)
+from playgrad.wasm.threads import ALONE
 
+_NUMBERS = itertools.count(1)
+"""Of modules that threads share."""
 Arrays = Sequence[Array]
 _Input = Callable[[Array, Arrays], Array]
 """Returns an input of a node, from the block and the arrays of a run."""
@@ -62,10 +79,17 @@ class CompiledRun:
         self._fed = range(first, first + len(step.arena.fed))
         self._arrays: Arrays = ()  # of the run that the table serves
         self._held = [self.reachable(t.node.attrs["value"]) for t in step.arena.held]
-        self._runs = host.load(step.module, step.count)
+        self._is_shared, self._choice = step.threads > 1, ThreadChoice()
+        number = next(_NUMBERS) if self._is_shared else 0
+        self._runs = host.load(step.module, step.count, number)
         self._nodes = step.order.nodes
         self._scratch = -(-step.arena.size // 16) * 16
-        self._size = max(self._scratch + step.scratch, 1)
+        self._private = self._scratch + -(-step.scratch // 16) * 16
+        self._size = max(self._private + step.private * (step.threads - 1), 1)
+        self._table[:] = 0
+        if self._is_shared:
+            self._table[CONTROL] = _word(host.address(host.control))
+            self._table[MODULE], self._table[STRIDE] = number, step.private
         block.users.add(self)
         self._views: dict[int, tuple[Array, Array]] = {}  # with the block that each is a part of
         self._numbers = 0
@@ -101,7 +125,14 @@ class CompiledRun:
         """
         arrays = [*variables, *map(self.reachable, feeds), *self._held]
         try:
-            return self._run(arrays, variables, stop, steps)
+            if not self._is_shared:
+                return self._run(arrays, variables, stop, steps)
+            shares = self._choice.shares()
+            self._host.control[ALONE // 4] = not shares
+            started = time.perf_counter()
+            results = self._run(arrays, variables, stop, steps)
+            self._choice.measured(shares, (time.perf_counter() - started) / steps)
+            return results
         finally:
             self._arrays = ()  # fed arrays are not kept
             for number in self._fed:
@@ -114,6 +145,7 @@ class CompiledRun:
             if block is not self._block_seen:
                 self._block_seen, begin = block, self._host.address(block)
                 self._block_places = (begin + self._scratch, begin)
+                self._table[PRIVATE] = _word(begin + self._private)
             places = (*self._block_places, *self._places)
             for part, runs in zip(self._parts, self.step.runs, strict=True):
                 for run in runs:
@@ -158,7 +190,7 @@ class CompiledRun:
                 if pointed[number] is not array:
                     table[FIRST_POINTER + number] = _word(self._host.address(array))
                     pointed[number] = array
-        table[:FIRST_POINTER] = 0
+        table[:FIRST_KEPT] = 0
         self._arrays = arrays
 
     def _call(
@@ -168,6 +200,8 @@ class CompiledRun:
         try:
             self._runs[run](scratch, begin, constants, table, steps)
         except Exception as error:
+            if self._is_shared:
+                self._host.settle()
             node = self._nodes[self._table[UNDER_WAY]]
             raise explained(error, Computation.of(node)) from None
         if self._table[FAILURE]:

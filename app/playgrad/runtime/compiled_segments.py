@@ -84,7 +84,7 @@ class SegmentCompiler:
             return self._compiled[key]
         if host is not None and self._block is not None and segment.device in self._training:
             fed = list(feeds.values())
-            step = compile_step(nodes, fetches, fed, False, host.relaxed, host.leaves)
+            step = compile_step(nodes, fetches, fed, False, host.relaxed, host.multiplies)
             if step is not None:
                 run = CompiledRun(step, host, self._block, fetches, heavy)
                 return self._compiled.setdefault(key, CompiledSegment(run))

@@ -56,7 +56,7 @@ def choose_device(
     if adapter.is_software:
         return _if_software(gpu, None if in_page else seconds, times)
     if in_page:
-        return DeviceChoice(FIRST_GPU, f"{gpu}, since a page uses one thread of the processor.")
+        return DeviceChoice(FIRST_GPU, f"{gpu}, since it is faster than the processor in a page.")
     return _if_hardware(gpu, seconds, times)
 
 

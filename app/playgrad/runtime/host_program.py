@@ -181,7 +181,15 @@ class HostProgram:
 
     def _compile(self, host: StepHost) -> CompiledRun | None:
         feeds = list(self._feeds.values())
-        step = compile_step(self._order, self._fetches, feeds, True, host.relaxed, host.multiplies)
+        step = compile_step(
+            self._order,
+            self._fetches,
+            feeds,
+            True,
+            host.relaxed,
+            host.multiplies,
+            host.threads,
+        )
         if step is None:
             return None
         block = self._store.block_of(host)

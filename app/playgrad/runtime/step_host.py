@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, cached_property
 from typing import Any, Protocol
 from weakref import WeakSet
 
@@ -18,6 +18,7 @@ import numpy as np
 from playgrad.errors import OutOfMemoryError
 from playgrad.wasm.memory import address
 from playgrad.wasm.module import Module
+from playgrad.wasm.threads import CONTROL_BYTES
 
 Array = np.ndarray[Any, Any]
 Run = Callable[[int, int, int, int, int], None]
@@ -32,10 +33,16 @@ class StepHost(Protocol):
     Attributes:
         relaxed: whether it has Relaxed SIMD.
         multiplies: whether its code can call `playgrad.wasm.step.SGEMM`.
+        threads: how many threads can work on a step.
+        control: their control words; see `playgrad.wasm.threads`.
     """
 
     relaxed: bool
     multiplies: bool
+    threads: int
+
+    @property
+    def control(self) -> Array: ...
 
     def empty(self, size: int) -> Array:
         """Return ``size`` bytes whose contents are undefined, aligned, as uint8.
@@ -50,22 +57,36 @@ class StepHost(Protocol):
     def address(self, array: Array) -> int:
         """Return where ``array``, which must be reachable, begins in the memory of the code."""
 
-    def load(self, module: bytes, count: int) -> Sequence[Run]:
-        """Return the functions ``run0``, ``run1``, ... of a module."""
+    def load(self, module: bytes, count: int, number: int = 0) -> Sequence[Run]:
+        """Return the functions ``run0``, ``run1``, ... of a module.
+
+        Args:
+            number: by which threads know the module; 0 for one that they do not share.
+        """
+
+    def settle(self) -> None:
+        """Wait until no other thread works on a step that has ended with an error."""
 
 
 class PageHost:
-    """The memory of the Python in a page.
+    """The memory of the Python in a page, which other threads see if the browser lets them.
 
     Attributes:
         relaxed: whether the browser has Relaxed SIMD.
         multiplies: False, as NumPy has no BLAS here.
+        threads: how many threads can work on a step, this one included.
     """
 
     multiplies = False
 
-    def __init__(self, relaxed: bool) -> None:
+    def __init__(self, relaxed: bool, threads: int = 1) -> None:
         self.relaxed = relaxed
+        self.threads = threads
+
+    @cached_property
+    def control(self) -> Array:
+        """The threads' control words."""
+        return new_control(self)
 
     def empty(self, size: int) -> Array:
         """Return ``size`` bytes."""
@@ -79,12 +100,22 @@ class PageHost:
         """Return where ``array`` begins."""
         return address(array)
 
-    def load(self, module: bytes, count: int) -> Sequence[Run]:
-        """Return the functions of a module."""
+    def load(self, module: bytes, count: int, number: int = 0) -> Sequence[Run]:
+        """Return the functions of a module, and have threads load it if it has a number."""
         from playgrad.devices._emscripten import instantiate
 
         exports = instantiate(module)
+        if number:
+            from playgrad.devices._browser.threads import share_module
+
+            share_module(self.threads - 1, address(self.control), number, module)
         return [getattr(exports, f"run{number}") for number in range(count)]
+
+    def settle(self) -> None:
+        """Wait until other threads have done the chunks that they have taken."""
+        from playgrad.devices._browser.threads import settle
+
+        settle(address(self.control))
 
 
 class BlockUser(Protocol):
@@ -128,6 +159,16 @@ class SharedBlock:
                 self._free = block
 
 
+def new_control(host: StepHost) -> Array:
+    """Return control words of threads in the memory of ``host``."""
+    line = 64
+    room = host.empty(CONTROL_BYTES + line)
+    begin = -host.address(room) % line
+    control = room[begin : begin + CONTROL_BYTES].view(np.int32)
+    control[:] = 0
+    return control
+
+
 def new_bytes(host: StepHost, size: int, what: str) -> Array:
     """Return ``size`` bytes of the memory of ``host`` for ``what``.
 
@@ -164,8 +205,17 @@ def page_host() -> StepHost | None:
 
     for relaxed in (True, False):
         if can_run(_probe(relaxed)):
-            return PageHost(relaxed)
+            return PageHost(relaxed, _page_threads())
     return None
+
+
+def _page_threads() -> int:
+    """Return how many threads a page can have for steps: 1 if it may not share memory."""
+    try:
+        from playgrad.devices._browser.threads import most_threads
+    except ImportError:  # the worker of another processor
+        return 1
+    return most_threads()
 
 
 def _probe(relaxed: bool) -> bytes:

@@ -10,7 +10,7 @@ import ctypes
 import weakref
 from collections import deque
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ import wasmtime
 from wasmtime import _ffi as ffi
 
 from playgrad.runtime.sgemm import product
-from playgrad.runtime.step_host import ALIGNMENT, Array, Run
+from playgrad.runtime.step_host import ALIGNMENT, Array, Run, new_control
 from playgrad.wasm.step import SGEMM
 
 _PAGE = 1 << 16
@@ -45,6 +45,7 @@ class WasmtimeHost:
     Attributes:
         relaxed: whether to use Relaxed SIMD.
         multiplies: whether compiled code calls BLAS.
+        threads: how many threads a step is written for; all of its work is done by one.
 
     Raises:
         MemoryError: the process may not reserve addresses for the memory.
@@ -53,6 +54,7 @@ class WasmtimeHost:
     def __init__(self, size: int = LARGEST, relaxed: bool = True, multiplies: bool = True) -> None:
         self.relaxed = relaxed
         self.multiplies = multiplies
+        self.threads = 1
         self._store = wasmtime.Store(_engine())
         pages = -(-size // _PAGE)
         kind = wasmtime.MemoryType(wasmtime.Limits(1, pages))
@@ -145,7 +147,15 @@ class WasmtimeHost:
         place: int = array.__array_interface__["data"][0]
         return place - self._begin
 
-    def load(self, module: bytes, count: int) -> Sequence[Run]:
+    @cached_property
+    def control(self) -> Array:
+        """The control words of threads."""
+        return new_control(self)
+
+    def settle(self) -> None:
+        """Do nothing: there is one thread."""
+
+    def load(self, module: bytes, count: int, number: int = 0) -> Sequence[Run]:
         """Return the functions ``run0``, ``run1``, ... of a module."""
         compiled = wasmtime.Module(_engine(), module)
         imports: list[Any] = [self._memory]

@@ -11,7 +11,7 @@ from playgrad.wasm.values import StackValue, expect, integer
 
 _BLOCK, _LOOP, _IF, _ELSE, _END = b"\x02", b"\x03", b"\x04", b"\x05", b"\x0b"
 _BRANCH, _BRANCH_IF, _CALL, _SET = b"\x0c", b"\x0d", b"\x10", b"\x21"
-_RETURN = b"\x0f"
+_RETURN, _UNREACHABLE = b"\x0f", b"\x00"
 _COPY_BYTES, _FILL_BYTES = b"\xfc\x0a\x00\x00", b"\xfc\x0b\x00"
 _NO_RESULT = b"\x40"
 _NOT = b"\x45"
@@ -105,6 +105,10 @@ class Procedure:
     def leave(self) -> None:
         """Return from the function."""
         self._code.append(_RETURN)
+
+    def trap(self) -> None:
+        """End all code that runs here with an error."""
+        self._code.append(_UNREACHABLE)
 
     def copy_bytes(self, target: StackValue, source: StackValue, size: StackValue | int) -> None:
         """Copy ``size`` bytes, which may overlap, from one address to another."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterator
+from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
@@ -11,6 +11,7 @@ import numpy as np
 from playgrad.wasm.encoding import I32
 from playgrad.wasm.module import Module
 from playgrad.wasm.procedure import Local, Procedure
+from playgrad.wasm.threads import ARGUMENTS, MOST_CHUNKS, Job, ThreadProcedures
 from playgrad.wasm.values import StackValue, integer
 
 T = TypeVar("T")
@@ -21,10 +22,23 @@ SGEMM = ("sgemm", (I32,) * 12)
 a sum; then the address and the elements from one stored row to the next of A; the same of B; 1 to
 add to C, or 0; and the same of C."""
 
-UNDER_WAY, FAILURE, STEPS_DONE, UNFINISHED, FIRST_POINTER = range(5)
+(
+    UNDER_WAY, FAILURE, STEPS_DONE, UNFINISHED, CONTROL, MODULE, PRIVATE, STRIDE, FIRST_POINTER
+) = range(9)  # fmt: skip
 """Words of a table: the number of the operation under way; not 0 if it cannot take its inputs; the
-steps that are done; 1 if the operation is to be called again to go on; then addresses of arrays."""
+steps that are done; 1 if the operation is to be called again to go on; the addresses of the
+threads' control words, the number of the module, and the address of the memory of the second thread
+and the distance to that of the next one; then addresses of arrays."""
+FIRST_KEPT = CONTROL
+"""The words before it are 0 when a run begins."""
 _ALIGNMENT = 16
+
+WORTH = 3e-5
+"""Seconds of work on one thread from which threads share it."""
+SHORTEST = 1e-5
+"""Seconds of a chunk, at least."""
+CHUNKS = 2
+"""Chunks of a thread: if one begins late, the others do what it would have done."""
 
 
 class StepCode:
@@ -37,6 +51,7 @@ class StepCode:
     Args:
         relaxed: whether the host has Relaxed SIMD.
         multiplies: whether the host has `SGEMM`.
+        threads: how many threads the host has.
 
     Attributes:
         f: the procedure to write to, of the run that was begun last.
@@ -44,11 +59,16 @@ class StepCode:
         squashing: cells, by their nodes, that leave their gates squashed, and their gradients.
         constants: the bytes of constants.
         scratch_bytes: the bytes that the host provides at ``scratch``.
+        private_bytes: those that it provides for each other thread.
+        jobs: the number of operations that threads share.
     """
 
-    def __init__(self, relaxed: bool, multiplies: bool = False) -> None:
+    def __init__(self, relaxed: bool, multiplies: bool = False, threads: int = 1) -> None:
         self.relaxed = relaxed
+        self.threads = threads
         self.squashing: Collection[Hashable] = ()
+        self.private_bytes = 0
+        self.jobs = 0
         self.constants = bytearray()
         self.scratch_bytes = 0
         self.f: Procedure
@@ -59,6 +79,7 @@ class StepCode:
         self._pointers: dict[int, Local] = {}
         self._runs = 0
         self._reserved = 0
+        self._threads = ThreadProcedures(self._module) if threads > 1 else None
 
     def begin_run(self) -> int:
         """Begin a run, and return its number."""
@@ -67,6 +88,9 @@ class StepCode:
         run = self._module.procedure([I32] * 5, f"run{self._runs}")
         *places, steps = run.arguments
         table = places[-1]
+        if self._threads is not None:
+            words = (table.load(I32, 4 * word) for word in (CONTROL, MODULE, PRIVATE, STRIDE))
+            run.call(self._threads.begin, *words)
         with run.count(steps):
             run.call(body, *places)
             for word in (FAILURE, UNFINISHED):
@@ -128,6 +152,42 @@ class StepCode:
         something other than 0 there, and writes nothing further."""
         return self._table + 4 * FAILURE
 
+    def chunks(self, seconds: float, units: int) -> int:
+        """Return into how many chunks to cut work of about so many seconds on one thread, and of so
+        many units that stay whole; 1 if sharing it costs more than it saves."""
+        if self._threads is None or seconds < WORTH:
+            return 1
+        return max(1, min(units, CHUNKS * self.threads, int(seconds / SHORTEST), MOST_CHUNKS))
+
+    def split(
+        self,
+        key: Hashable,
+        chunks: int,
+        arguments: Sequence[StackValue],
+        write: Callable[[Job], None],
+        private: int = 0,
+    ) -> None:
+        """Have threads share the current operation.
+
+        Args:
+            key: of the job, which ``write`` writes the first time.
+            arguments: integers that each chunk gets.
+            private: the bytes that a thread needs at `Job.scratch`.
+        """
+        assert self._threads is not None
+        if key not in self._shared:
+            number, job = self._threads.job(len(arguments))
+            write(job)
+            self._shared[key] = number
+        scratch = self.scratch(private)
+        self.private_bytes = max(self.private_bytes, private + -private % _ALIGNMENT)
+        self.jobs += 1
+        control = self.f.copy(self._table.load(I32, 4 * CONTROL))
+        for place, value in enumerate(arguments):
+            self.f.store(control, value, ARGUMENTS + 4 * place)
+        which = integer(self._shared[key])
+        self.f.call(self._threads.fork, control, which, integer(chunks), scratch)
+
     # Places of arrays
 
     def add_constant(self, array: np.ndarray[Any, Any]) -> int:
@@ -165,4 +225,6 @@ class StepCode:
 
     def encode(self) -> bytes:
         """Return the bytes of the module."""
+        if self._threads is not None:
+            self._threads.finish()
         return self._module.encode()

@@ -4,12 +4,16 @@ import { lookForGpu } from "../state/actions.js";
 import { whyChosen } from "../engine/chosen-device.js";
 import { gpuProblem } from "../engine/gpu-problem.js";
 import { computedNodes, lookAtComputedNodes } from "../engine/computed-nodes.js";
-import { hasSimd } from "../engine/simd.js";
+import { hasSimd, stepThreads } from "../engine/simd.js";
 import { isPhone } from "../frame/layout.js";
 import { t } from "../words/locale.js";
 import * as store from "../state/store.js";
 
-const CPU = hasSimd ? "CPU (SIMD)" : "CPU (NumPy)";
+/** What computes without a GPU. */
+function processor() {
+  if (!hasSimd) return "CPU (NumPy)";
+  return stepThreads > 1 ? t().devices.threads(stepThreads) : "CPU (SIMD)";
+}
 
 /** @typedef {{kind: "gpu"|"software"|"cpu"|"unknown", text: string, remark: string}} Badge */
 
@@ -25,12 +29,12 @@ function choose() {
   if (onCpu && (info || fit))
     return {
       kind: "cpu",
-      text: CPU,
+      text: processor(),
       remark: problem ? words.noWebGpu : avoids ? words.noHardware : "",
     };
   if (!known) return { kind: "unknown", text: words.looking, remark: "" };
   if (!info)
-    return { kind: "cpu", text: CPU, remark: canTryAgain() ? words.noGpu : words.noWebGpu };
+    return { kind: "cpu", text: processor(), remark: canTryAgain() ? words.noGpu : words.noWebGpu };
   return info.is_software
     ? { kind: "software", text: info.name, remark: words.software }
     : { kind: "gpu", text: info.name, remark: "" };

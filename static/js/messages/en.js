@@ -616,7 +616,7 @@ export const en = {
       software: (/** @type {string} */ name) =>
         `cpu:0, since gpu:0 (${name}) is a software adapter, which computes on the same cores.`,
       hardware: (/** @type {string} */ name) =>
-        `gpu:0 (${name}), since a page uses one thread of the processor.`,
+        `gpu:0 (${name}), since it is faster than the processor in a page.`,
     },
     isSoftware: "A software adapter: it runs on the processor, not on a graphics card.",
     buffer: (/** @type {number} */ mebibytes) => `Largest buffer: ${count(mebibytes)} MiB`,
@@ -625,6 +625,7 @@ export const en = {
       `Kernels (defaults for this adapter): ${kernels}`,
     why: (/** @type {string} */ problem) => `No GPU: ${problem}.`,
     instead: "Training runs on the CPU with NumPy.",
+    threads: (/** @type {number} */ count) => `CPU (SIMD, ${count} threads)`,
     simd: "Training steps are compiled to WebAssembly with SIMD instructions.",
     compiledOperations: (/** @type {number} */ compiled, /** @type {number} */ all) =>
       `${count(compiled)} of ${count(all)} operations of this program are compiled${compiled < all ? "; Python computes the others" : ""}.`,

@@ -462,7 +462,7 @@ export const zhHans = {
     because: {
       noGpu: "cpu:0，因为这里没有 GPU。",
       software: (name) => `cpu:0，因为 gpu:0（${name}）是软件适配器，使用同样的处理器核进行计算。`,
-      hardware: (name) => `gpu:0（${name}），因为网页只使用处理器的一个线程。`,
+      hardware: (name) => `gpu:0（${name}），因为在网页中它比处理器更快。`,
     },
     isSoftware: "软件适配器：在处理器上运行，不使用显卡。",
     buffer: (mebibytes) => `最大缓冲区：${count(mebibytes)} MiB`,
@@ -470,6 +470,7 @@ export const zhHans = {
     notMeasured: (kernels) => `内核（此适配器的默认值）：${kernels}`,
     why: (problem) => `没有 GPU：${problem}。`,
     instead: "训练使用 NumPy，在 CPU 上运行。",
+    threads: (count) => `CPU (SIMD, ${count} 个线程)`,
     simd: "训练步骤会编译成使用 SIMD 指令的 WebAssembly。",
     compiledOperations: (compiled, all) =>
       `这个程序的 ${count(all)} 个操作中有 ${count(compiled)} 个已编译${compiled < all ? "；其余由 Python 计算" : ""}。`,

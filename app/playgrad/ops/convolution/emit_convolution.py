@@ -6,6 +6,7 @@ The kernels and tables are those of `playgrad.ops.convolution.simd_convolution`.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import prod
 
 from playgrad.graph.opdef import Array
@@ -14,12 +15,19 @@ from playgrad.ops.convolution.emit_blas_convolution import WORTH, emit_panels, p
 from playgrad.ops.convolution.emit_padding import padded_form, padded_image, write_cropped
 from playgrad.ops.convolution.simd_convolution import segment_length, window_tables
 from playgrad.ops.emitters import Operand, emitter
-from playgrad.ops.products.emit_matmul import emit_product, product_procedures
+from playgrad.ops.products.emit_matmul import (
+    PACKED_FROM,
+    emit_product,
+    product_operands,
+    product_procedures,
+)
+from playgrad.ops.products.product_share import SPEED, ProductShare
 from playgrad.wasm.padded_image import PaddedForm
 from playgrad.wasm.product import SCRATCH
 from playgrad.wasm.small_product import ProductForm
 from playgrad.wasm.step import StepCode
-from playgrad.wasm.values import StackValue, integer
+from playgrad.wasm.threads import Job
+from playgrad.wasm.values import StackValue, integer, smaller
 from playgrad.wasm.window_sums import write_window_sums
 
 _PARTS = 1 << 18
@@ -120,18 +128,30 @@ def _indexed(
         return
     scratch = step.scratch(SCRATCH + form.padded_bytes)
     pixels = padded_image(step, form, image.address, scratch + SCRATCH)
-    step.f.call(
-        product_procedures(step).indexed_product,
-        *map(integer, (len(rows), columns, len(terms))),
-        pixels,
-        step.constant(rows),
-        step.constant(terms),
-        factor.address,
-        *map(integer, (4 * columns, 4)),
-        result.address,
-        integer(4 * columns),
-        scratch,
+    arguments = (pixels, step.constant(rows), step.constant(terms), factor.address, result.address)
+    product = product_procedures(step).indexed_product
+    row = integer(4 * columns)
+    like = ProductForm(
+        1, len(rows), columns, len(terms), (0, 4, 0), (0, 4 * columns, 4), (0, 4 * columns)
     )
+    share = ProductShare.of(step, like)
+    if share is None:
+        pixel, row_table, term_table, right, target = arguments
+        whole = map(integer, (len(rows), columns, len(terms)))
+        ends = (right, row, integer(4), target, row, scratch)
+        step.f.call(product, *whole, pixel, row_table, term_table, *ends)
+        return
+
+    def write(job: Job) -> None:
+        pixel, row_table, term_table, right, target = job.arguments
+        (_, *size), first = share.part(job)
+        # Rows of the first operand are found by the table, whose elements have four bytes.
+        by_row, by_right, by_target = share.moved(first, like.a, like.b, (*like.c, 4))
+        tables = (row_table + by_row, term_table)
+        ends = (right + by_right, row, integer(4), target + by_target, row, job.scratch)
+        job.f.call(product, *size, pixel, *tables, *ends)
+
+    step.split(("indexed product", like, share), share.chunks, arguments, write, SCRATCH)
 
 
 @emitter("conv2d_input_gradient", supports=_is_supported)
@@ -156,21 +176,103 @@ def emit_image_gradient(
     parts = 4 * min(count, len(windows)) * length
     scratch = step.scratch(SCRATCH + parts + (form.padded_bytes if form.is_padded else 0))
     sums: StackValue = result.address if not form.is_padded else scratch + (SCRATCH + parts)
-    step.f.fill_bytes(sums, 0, form.padded_bytes)
-    add_windows = step.shared(write_window_sums, write_window_sums)
-    table = step.constant(windows)
-    for first in range(0, len(windows), count):
-        rows = min(count, len(windows) - first)
-        product = ProductForm(
-            1, rows, length, depth, (0, 4 * depth, 4), (0, 4, 4 * depth), (0, 4 * length)
-        )
-        for term in range(0, len(terms), length):
-            source = gradient.address + 4 * first * depth
-            factor = filters.address + 4 * term * depth
-            place = scratch + SCRATCH
-            emit_product(step, product, source, factor, place)
-            target = sums + int(terms[term])
-            numbers = (integer(rows), integer(length))
-            step.f.call(add_windows, *numbers, place, table + 4 * first, target)
+    sizes = _GradientSizes(form, each, count, length, depth, tuple(map(int, terms[::length])))
+    arguments = (gradient.address, filters.address, step.constant(windows), sums)
+    if not _share_images(step, sizes, arguments):
+        _add_images(step, sizes, len(windows), *arguments, scratch + SCRATCH)
     if form.is_padded:
         write_cropped(step, form, sums, result.address)
+
+
+@dataclass(frozen=True)
+class _GradientSizes:
+    """The sizes of a gradient of images.
+
+    Attributes:
+        windows: of an image.
+        part: the windows whose products are added up at a time, those of some images.
+        length: the elements of a segment of a window.
+        depth: the elements of a gradient.
+        segments: the distances in bytes of a window's segments from its first pixel.
+    """
+
+    form: PaddedForm
+    windows: int
+    part: int
+    length: int
+    depth: int
+    segments: tuple[int, ...]
+
+    @property
+    def image_bytes(self) -> int:
+        return self.form.padded_bytes // self.form.batch
+
+    def product(self, rows: int) -> ProductForm:
+        """Return the product of ``rows`` gradients and a segment of the filters."""
+        depth, length = self.depth, self.length
+        return ProductForm(
+            1, rows, length, depth, (0, 4 * depth, 4), (0, 4, 4 * depth), (0, 4 * length)
+        )
+
+
+def _add_images(
+    step: StepCode,
+    sizes: _GradientSizes,
+    count: int,
+    gradient: StackValue,
+    filters: StackValue,
+    table: StackValue,
+    sums: StackValue,
+    products: StackValue,
+) -> None:
+    """Write the gradient of all images, of ``count`` windows."""
+    step.f.fill_bytes(sums, 0, sizes.form.padded_bytes)
+    add_windows = step.shared(write_window_sums, write_window_sums)
+    for first in range(0, count, sizes.part):
+        rows = min(sizes.part, count - first)
+        for number, segment in enumerate(sizes.segments):
+            source = gradient + 4 * first * sizes.depth
+            factor = filters + 4 * number * sizes.length * sizes.depth
+            emit_product(step, sizes.product(rows), source, factor, products)
+            lines = (integer(rows), integer(sizes.length))
+            step.f.call(add_windows, *lines, products, table + 4 * first, sums + segment)
+
+
+def _share_images(step: StepCode, sizes: _GradientSizes, arguments: Sequence[StackValue]) -> bool:
+    """Have threads share the images, whose windows overlap only with each other; return whether
+    that is worth it, and the products of some images are packed, as all are then."""
+    batch, windows = sizes.form.batch, sizes.windows
+    rest = batch * windows % sizes.part or sizes.part
+    if sizes.product(min(rest, batch * windows)).multiplications < PACKED_FROM:
+        return False
+    work = sizes.product(batch * windows).multiplications * len(sizes.segments)
+    chunks = step.chunks(work / SPEED, batch)
+    if chunks == 1:
+        return False
+    images = -(-batch // chunks)
+    product = product_procedures(step).product
+    add_windows = step.shared(write_window_sums, write_window_sums)
+
+    def write(job: Job) -> None:
+        f, (gradient, filters, table, sums) = job.f, job.arguments
+        begin = f.copy(job.chunk * images)
+        here = f.copy(smaller(integer(batch) - begin, images))
+        f.fill_bytes(sums + begin * sizes.image_bytes, 0, here * sizes.image_bytes)
+        end = f.copy((begin + here) * windows)
+        first, products = f.copy(begin * windows), f.copy(job.scratch + SCRATCH)
+        form = sizes.product(sizes.part)
+        with f.repeat_while(first < end):
+            rows = f.copy(smaller(end - first, sizes.part))
+            source = f.copy(gradient + first * (4 * sizes.depth))
+            for number, segment in enumerate(sizes.segments):
+                factor = filters + 4 * number * sizes.length * sizes.depth
+                size = (integer(1), rows, integer(sizes.length), integer(sizes.depth))
+                places = product_operands(form, source, factor, products)
+                f.call(product, *size, *places, job.scratch)
+                lines = (rows, integer(sizes.length))
+                f.call(add_windows, *lines, products, table + first * 4, sums + segment)
+            f.add(first, sizes.part)
+
+    private = SCRATCH + 4 * min(sizes.part, batch * windows) * sizes.length
+    step.split(("image gradient", sizes), -(-batch // images), arguments, write, private)
+    return True

@@ -6,11 +6,12 @@ Nodes in which these are equal share a procedure.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from playgrad.graph.opdef import Attrs
 from playgrad.graph.spec import TensorSpec
 from playgrad.graph.tensor import Node
+from playgrad.ops.core.row_share import RowChunks, Rows
 from playgrad.ops.emitters import Operand, emitter
 from playgrad.ops.expression.simd_elements import loaded, stored
 from playgrad.wasm.encoding import I32
@@ -18,6 +19,7 @@ from playgrad.wasm.kernel import ArrayPlace, KernelCode
 from playgrad.wasm.module import Module
 from playgrad.wasm.procedure import Procedure
 from playgrad.wasm.step import StepCode
+from playgrad.wasm.threads import Job
 from playgrad.wasm.values import StackValue, integer
 
 Write = Callable[[KernelCode, Sequence[ArrayPlace], Sequence[ArrayPlace], Attrs], None]
@@ -44,6 +46,7 @@ def static_kernel(
     in_place: bool = False,
     may_fail: bool = False,
     fallback: bool = False,
+    rows: Rows | None = None,
 ) -> Callable[[Write], Write]:
     """Register the decorated function as the emitter of ``operations``.
 
@@ -52,6 +55,7 @@ def static_kernel(
         widens: whether the kernel also takes float16, as float32 whose results are rounded.
         only_if: whether there is a kernel for these inputs and attributes.
         in_place, may_fail, fallback: as for `playgrad.ops.emitters.emitter`.
+        rows: says that threads may share the rows of the first input.
     """
 
     def register(write: Write) -> Write:
@@ -72,8 +76,13 @@ def static_kernel(
                 tuple(sorted((name, repr(value)) for name, value in node.attrs.items())),
                 tuple(a.place == b.place for a, b in pairs) if in_place else (),
             )
-            kernel = step.shared(form, lambda m: _written(step, m, write, form, widens, node.attrs))
             places = [operand.address for operand in (*inputs, *outputs)]
+            kernels = _Kernels(step, write, widens, node.attrs)
+            chunks = rows and RowChunks.of(step, rows, form.inputs, form.outputs, node.attrs)
+            if chunks:
+                kernels.split(form, chunks, places)
+                return
+            kernel = kernels.of(form)
             scratch = step.scratch(kernel.scratch)
             step.f.call(kernel.procedure, *places, scratch, step.failure)
 
@@ -102,6 +111,39 @@ class _Form:
     outputs: tuple[TensorSpec, ...]
     attrs: tuple[tuple[str, str], ...]
     overwrites: tuple[bool, ...]
+
+
+@dataclass(frozen=True)
+class _Kernels:
+    """The kernels of an operation."""
+
+    step: StepCode
+    write: Write
+    widens: bool
+    attrs: Attrs
+
+    def of(self, form: _Form) -> _Kernel:
+        """Return the kernel of a form, added to the module the first time."""
+        step = self.step
+        kernel: _Kernel = step.shared(
+            form, lambda m: _written(step, m, self.write, form, self.widens, self.attrs)
+        )
+        return kernel
+
+    def split(self, form: _Form, chunks: RowChunks, places: Sequence[StackValue]) -> None:
+        """Have threads share the rows of a kernel."""
+        kernels = {}
+        for rows in (chunks.size, chunks.rest):
+            specs = chunks.specs((*form.inputs, *form.outputs), rows)
+            inputs, outputs = specs[: len(form.inputs)], specs[len(form.inputs) :]
+            kernels[rows] = self.of(replace(form, inputs=inputs, outputs=outputs))
+
+        def call(job: Job, rows: int, operands: Sequence[StackValue]) -> None:
+            *arrays, failure = operands
+            job.f.call(kernels[rows].procedure, *arrays, job.scratch, failure)
+
+        private = max(kernel.scratch for kernel in kernels.values())
+        chunks.share(self.step, form, places, call, (self.step.failure,), private)
 
 
 def _written(

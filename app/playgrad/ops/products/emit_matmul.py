@@ -7,10 +7,12 @@ from math import prod
 
 from playgrad.graph.tensor import Node
 from playgrad.ops.emitters import Operand, emitter
+from playgrad.ops.products.product_share import ProductShare
 from playgrad.wasm.procedure import Procedure
 from playgrad.wasm.product import SCRATCH, ProductProcedures
 from playgrad.wasm.small_product import ProductForm, write_small_product
 from playgrad.wasm.step import StepCode
+from playgrad.wasm.threads import Job
 from playgrad.wasm.values import StackValue, integer
 
 PACKED_FROM = 1 << 15
@@ -59,14 +61,7 @@ def emit_product(
     if step.sgemm is not None and form.multiplications >= form.count * BLAS_FROM:
         _call_blas(step, step.sgemm, form, a, b, c)
     elif form.multiplications >= PACKED_FROM:
-        kernels = product_procedures(step)
-        size = map(integer, (form.count, form.rows, form.columns, form.terms))
-        distances = [list(map(integer, each)) for each in (form.a, form.b, (*form.c, 4))]
-        scratch = step.scratch(SCRATCH)
-        operands = [
-            x for place, each in zip((a, b, c), distances, strict=True) for x in (place, *each)
-        ]
-        step.f.call(kernels.product, *size, *operands, scratch)
+        _emit_packed(step, form, a, b, c)
     else:
         _call_small(step, form, a, b, c)
 
@@ -104,6 +99,33 @@ def _stored(distances: tuple[int, int, int], columns: int) -> tuple[int, int]:
     _, row, column = distances
     # A single row or column may be taken for either.
     return (0, max(row // 4, columns)) if column == 4 else (1, column // 4)
+
+
+def _emit_packed(
+    step: StepCode, form: ProductForm, a: StackValue, b: StackValue, c: StackValue
+) -> None:
+    kernels = product_procedures(step)
+    share = ProductShare.of(step, form)
+    if share is None:
+        size = map(integer, (form.count, form.rows, form.columns, form.terms))
+        step.f.call(kernels.product, *size, *product_operands(form, a, b, c), step.scratch(SCRATCH))
+        return
+
+    def write(job: Job) -> None:
+        size, first = share.part(job)
+        moved = share.moved(first, form.a, form.b, (*form.c, 4))
+        places = [place + distance for place, distance in zip(job.arguments, moved, strict=True)]
+        job.f.call(kernels.product, *size, *product_operands(form, *places), job.scratch)
+
+    step.split(("product", form, share), share.chunks, (a, b, c), write, SCRATCH)
+
+
+def product_operands(
+    form: ProductForm, a: StackValue, b: StackValue, c: StackValue
+) -> list[StackValue]:
+    """Return the arguments of a product that say where its operands and its result are."""
+    distances = [list(map(integer, each)) for each in (form.a, form.b, (*form.c, 4))]
+    return [x for place, each in zip((a, b, c), distances, strict=True) for x in (place, *each)]
 
 
 def product_procedures(step: StepCode) -> ProductProcedures:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from playgrad.graph.tensor import Node
+from playgrad.ops.core.row_share import RowChunks, Rows
 from playgrad.ops.emitters import Operand, emitter
 from playgrad.ops.expression.expr import Expr, Leaf
 from playgrad.ops.expression.simd_values import VectorValues
@@ -22,6 +23,9 @@ _SQUASHING: dict[str, Callable[..., tuple[Expr, ...]]] = {
     CELL: lstm_and_squashed,
     GRADIENT: lstm_gradient_of_squashed,
 }
+
+
+_ROWS = Rows(4e-9)
 
 
 def _is_float32(node: Node) -> bool:
@@ -46,12 +50,25 @@ def _register(name: str, blockwise: Blockwise) -> None:
         sizes = [*blockwise.inputs.values(), *counts]
         units = width // sizes[0]
 
-        def write(module: Module) -> Procedure:
-            return _write(module, exprs, rows, units, sizes, leaves)
+        def procedure(rows: int) -> Procedure:
+            return step.shared(
+                (name, squashes, rows, units),
+                lambda module: _write(module, exprs, rows, units, sizes, leaves),
+            )
 
-        form = (name, squashes, rows, units)
         arrays = [operand.address for operand in (*inputs, *targets)]
-        step.f.call(step.shared(form, write), *arrays)
+        specs = [operand.spec for operand in (*inputs, *targets)]
+        chunks = RowChunks.of(step, _ROWS, specs[: len(inputs)], specs[len(inputs) :], node.attrs)
+        if chunks is None:
+            step.f.call(procedure(rows), *arrays)
+            return
+        parts = {size: procedure(size) for size in (chunks.size, chunks.rest)}
+        chunks.share(
+            step,
+            (name, squashes, units),
+            arrays,
+            lambda job, size, operands: job.f.call(parts[size], *operands),
+        )
 
 
 def _write(

@@ -1,0 +1,99 @@
+"""Work that threads share, in wasmtime, where one thread does all chunks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from unittest import mock
+
+import numpy as np
+import pytest
+
+from playgrad.contract.cases import Case, cases
+from playgrad.ops.convolution import emit_convolution
+from playgrad.ops.emitted import emitter_of
+from playgrad.ops.products import emit_matmul
+from playgrad.runtime.thread_choice import ThreadChoice
+from playgrad.wasm import step
+from playgrad.wasm.step import StepCode
+from tests.wasm.emitted_node import FailedError, node_of, run_emitted
+
+SHARED = [
+    case
+    for case in cases()
+    if case.op.name in ("exp", "add", "where", "greater", "apply_adam")
+    or case.op.name.startswith(("matmul", "conv2d", "avg_pool", "max_pool"))
+    or "softmax" in case.op.name
+    or "attention" in case.op.name
+    or "_cell" in case.op.name
+    or "layer_norm" in case.op.name
+]
+
+
+@pytest.fixture
+def shares() -> Iterator[None]:
+    """Have operations of any size be shared, and products of any size be packed."""
+    with (
+        mock.patch.object(step, "WORTH", 0.0),
+        mock.patch.object(step, "SHORTEST", 1e-12),
+        mock.patch.object(emit_matmul, "PACKED_FROM", 1),
+        mock.patch.object(emit_convolution, "PACKED_FROM", 1),
+    ):
+        yield
+
+
+@pytest.mark.usefixtures("shares")
+def test_chunks_have_the_bits_of_the_whole() -> None:
+    """Of all operations that threads share, with the samples of the op contract."""
+    jobs = 0
+    split = StepCode.split
+
+    def counting(self: StepCode, *arguments: object, **named: object) -> None:
+        nonlocal jobs
+        jobs += 1
+        split(self, *arguments, **named)  # type: ignore[arg-type]
+
+    def results(case: Case, threads: int) -> list[bytes] | None:
+        node = node_of(case.op, case.sample.inputs, case.sample.attrs)
+        try:
+            values = run_emitted(node, case.sample.inputs, threads=threads)
+        except FailedError:
+            return None
+        return None if values is None else [np.ascontiguousarray(v).tobytes() for v in values]
+
+    shared = set()
+    with mock.patch.object(StepCode, "split", counting):
+        for case in SHARED:
+            node = node_of(case.op, case.sample.inputs, case.sample.attrs)
+            if emitter_of(node) is None:
+                continue
+            whole, before = results(case, 1), jobs
+            assert results(case, 3) == whole, str(case)
+            if jobs > before:
+                shared.add(case.op.name)
+    assert {
+        "matmul", "conv2d", "conv2d_filter_gradient", "conv2d_input_gradient", "softmax", "exp",
+        "avg_pool2d", "layer_normalization", "dot_product_attention", "lstm_cell",
+    } <= shared  # fmt: skip
+
+
+def test_small_work_is_not_shared() -> None:
+    code = StepCode(False, threads=8)
+    assert code.chunks(step.WORTH / 2, 100) == 1
+    assert code.chunks(1.0, 1) == 1
+    assert code.chunks(1.0, 100) == 8 * step.CHUNKS
+    assert StepCode(False).chunks(1.0, 100) == 1
+
+
+@pytest.mark.parametrize("faster", [True, False])
+def test_threads_are_used_where_they_make_runs_faster(faster: bool) -> None:
+    """The other way is tried now and then, for the machine may have become idle, or busy."""
+    choice, ways = ThreadChoice(), []
+    for _ in range(200):
+        ways.append(choice.shares())
+        choice.measured(ways[-1], 1.0 if ways[-1] == faster else 2.0)
+    assert {True, False} == set(ways[:10])
+    assert 0 < ways[20:].count(not faster) < 10
+    for _ in range(400):
+        ways.append(choice.shares())
+        choice.measured(ways[-1], 2.0 if ways[-1] == faster else 1.0)
+    assert ways[-50:].count(not faster) > 40

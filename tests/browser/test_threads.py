@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -99,10 +100,27 @@ def test_threads_change_no_bit(engine: Engine) -> None:
     threads, results = json.loads(finish(engine, COMMON + TRAINING))
     assert threads == cores
     assert len(results) == 5 and all(results.values()), results
-    assert engine.workers("thread-worker")
-    assert finish(engine, "print(1 + 1)") == "2"  # by another Python
-    assert engine.workers("thread-worker") == []
 
+
+def test_threads_end_with_the_python_that_they_help(engine: Engine) -> None:
+    asked = f"{COMMON}{SMALL}"
+    assert finish(engine, asked) == "1"
+    before = engine.workers("thread-worker")
+    assert before
+    assert finish(engine, asked) == "1"  # by another Python
+    end = time.monotonic() + 60
+    while set(before) & set(engine.workers("thread-worker")) and time.monotonic() < end:
+        engine.page.wait_for_timeout(50)
+    assert not set(before) & set(engine.workers("thread-worker"))
+
+
+SMALL = """
+x, y = data(64, 30)
+host = PageHost(page_host().relaxed, 2)
+with using_step_host(host):
+    model_of([nn.Dense(40, "relu"), nn.Dense(2)]).fit(x, y, batch_size=32, epochs=2, verbose=0)
+    print(asleep(host, 1))
+"""
 
 ERRORS = """
 x, y = data(64, 30)

@@ -54,7 +54,7 @@ def run_emitted(
     if emitter is None:
         return None
     assert overlaps is None or emitter.in_place
-    step = StepCode(False, threads)
+    step = StepCode(False, threads=threads)
     step.begin_run()
     offset, places = 0, []
     specs = [tensor.spec for tensor in (*node.inputs, *node.outputs)]

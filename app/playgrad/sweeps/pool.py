@@ -11,6 +11,7 @@ from playgrad.sweeps.worker import TrialJob
 
 Message: TypeAlias = dict[str, Any]
 """Its ``kind`` is "epoch" (a milestone; the trial waits), "end", or "error" with a ``text``."""
+_LOOK_SECONDS = 1.0
 Judge: TypeAlias = Callable[[Message], bool]
 """Returns whether a job that has reached a milestone continues."""
 
@@ -69,7 +70,10 @@ class TrialPool:
 
     def wait(self, futures: Collection[Future[Message]]) -> Collection[Future[Message]]:
         """Wait until some of ``futures`` are done, and return these."""
-        return wait(futures, return_when=FIRST_COMPLETED).done
+        # A signal in the moment before Python begins to wait would be noticed at the end only.
+        while not (done := wait(futures, _LOOK_SECONDS, FIRST_COMPLETED).done):
+            pass
+        return done
 
     def close(self) -> None:
         """End all jobs."""

@@ -25,7 +25,7 @@ from playgrad.wasm.step import FAILURE, FIRST_POINTER, UNDER_WAY, UNFINISHED, St
 Slot = Sequence[Any]
 
 
-class Step(Protocol):
+class CodedStep(Protocol):
     """A step, as its Steps have it and as Python computes it."""
 
     @property
@@ -51,7 +51,7 @@ class CompiledSegments:
     """
 
     def __init__(
-        self, host: StepHost, buffers: Sequence[Array], segments: Sequence[Sequence[Step]]
+        self, host: StepHost, buffers: Sequence[Array], segments: Sequence[Sequence[CodedStep]]
     ) -> None:
         self._steps = [step for segment in segments for step in segment]
         code = StepCode(host.relaxed)
@@ -105,10 +105,12 @@ class CompiledSegments:
             if not table[UNFINISHED]:
                 return
 
-    def _written(self, code: StepCode, steps: Sequence[Step], number: int) -> list[int | Step]:
+    def _written(
+        self, code: StepCode, steps: Sequence[CodedStep], number: int
+    ) -> list[int | CodedStep]:
         """Write the code of a segment, whose first step has ``number``; return its parts: numbers
         of functions, and steps for Python."""
-        parts: list[int | Step] = []
+        parts: list[int | CodedStep] = []
         work, is_open = 0.0, False
         for place, step in enumerate(steps, number):
             node, found = _node_of(step)
@@ -132,7 +134,7 @@ class CompiledSegments:
         return parts
 
 
-def _node_of(step: Step) -> tuple[Node, Emitter | None]:
+def _node_of(step: CodedStep) -> tuple[Node, Emitter | None]:
     """Return the node of a step, in a graph of its own, and what can write its code."""
     computation = step.computation
     graph = Graph()

@@ -21,7 +21,7 @@ _STORE_LANES = {
 _STORES = {I32: b"\x36\x02", F32: b"\x38\x02", V128: b"\xfd\x0b\x02"}
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Local(StackValue):
     """A variable of a function. As a value it is its content."""
 

@@ -483,8 +483,8 @@ def test_a_slow_line_loads_only_the_files_that_python_needs(
         print(f"{image / 1e6:.1f} of them of an image that was given up")
         record_property("megabytes", total / 1e6)
         assert 0 < image < 3e6
-        # A line of 4 Mbit/s takes 45 s for 22.5 MB; Python itself takes a few of them.
-        assert total < 16e6
+        # With gzip; the smallest copies, which this server lacks, are 7.4 MB.
+        assert total - image < 9.6e6
         network.bytes_per_second = 0
         write(tab.page, GOOD)
         tab.page.get_by_test_id("run").click()

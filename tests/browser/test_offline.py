@@ -123,7 +123,7 @@ def seen(page: Page) -> list[str]:
 
 @pytest.fixture(scope="module")
 def visitor(chromium: Browser, network: BadNetwork) -> Iterator[Visitor]:
-    """A browser in which the page was opened and kept, then opened again, for the image."""
+    """A browser in which the page was opened and kept, and opened again for the image."""
     visitor = Visitor(chromium, network)
     visitor.expect_status("ready")
     early = sum(size for path, size in network.sent.items() if path not in DATA)
@@ -211,8 +211,8 @@ def test_the_first_example_trains_without_a_server(
         assert visitor.steps == 100
         assert visitor.number("test-accuracy") > 80
         assert "difference" in visitor.finish(ROUND_TRIP)  # needs a part that was never asked for
-        assert "(3, 2)" in visitor.finish(IMAGE)  # a package that was loaded before
         assert "later.zip" in visitor.finish("import unittest\nprint(unittest.__file__)")
+        assert "(3, 2)" in visitor.finish(IMAGE)  # a package that was loaded before
 
         def is_ahead(seconds: int) -> bool:
             visitor.page.wait_for_timeout(1000 * seconds)

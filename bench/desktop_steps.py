@@ -5,8 +5,8 @@ python -m bench.desktop_steps                     every workload
 python -m bench.desktop_steps --only w1 --seconds 20
 
 All train by turns in one process, for a few milliseconds each, so that other work of the machine is
-the same for all; the shortest turn of each counts. With one thread it is measured in processor time,
-so that waiting for a busy core does not count. The losses are compared.
+the same for all; the shortest turn of each counts. With one thread it is in processor time, so that
+waiting for a busy core does not count. The losses are compared.
 """
 
 from __future__ import annotations

@@ -154,6 +154,17 @@ def test_old_and_new_values_can_be_fetched(graph: pg.Graph, host: WasmtimeStepHo
         np.testing.assert_array_equal(session.value(w), np.arange(7) + 3)
 
 
+def test_a_variable_is_read_after_it_was_written(graph: pg.Graph, host: WasmtimeStepHost) -> None:
+    w, step = counter()
+    with graph.control_dependencies([step]):
+        new = w.read_value() * 2.0
+    with Session(graph, "cpu") as session:
+        before, late = session.run([w * 1.0, new])
+        np.testing.assert_array_equal(before, np.arange(7))
+        np.testing.assert_array_equal(late, 2 * np.arange(7) + 2)
+        assert host.calls > 0
+
+
 def test_values_are_assigned_between_runs(graph: pg.Graph, host: WasmtimeStepHost) -> None:
     w, step = counter()
     double = w * 2.0

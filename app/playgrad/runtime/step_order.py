@@ -118,7 +118,9 @@ def _roots(
             roots[node.outputs[0]] = node.outputs[0]
         elif node.op.name == "read_variable":
             name = node.attrs["variable"]
-            value = written.get(name) or variables.setdefault(name, node.outputs[0])
+            if name not in written:
+                variables.setdefault(name, node.outputs[0])
+            value = written.get(name, variables.get(name, node.outputs[0]))
             roots[node.outputs[0]] = roots.get(value, value)
         elif node.op.alias:
             roots[node.outputs[0]] = roots.get(node.inputs[0], node.inputs[0])

@@ -14,7 +14,7 @@ from playgrad.wasm.step import StepCode
 
 
 @dataclass(frozen=True)
-class Rows:
+class SharedRows:
     """That a kernel computes the rows of its first input, along the first axis, one by one.
 
     Attributes:
@@ -46,7 +46,7 @@ class RowChunks:
     def of(
         cls,
         step: StepCode,
-        how: Rows,
+        how: SharedRows,
         inputs: Sequence[TensorSpec],
         outputs: Sequence[TensorSpec],
         attrs: Attrs,

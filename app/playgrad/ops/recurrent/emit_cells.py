@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from playgrad.graph.opdef import Attrs
-from playgrad.ops.core.row_share import Rows
+from playgrad.ops.core.row_share import SharedRows
 from playgrad.ops.core.static_kernel import static_kernel
 from playgrad.ops.expression.simd_values import VectorValues
 from playgrad.ops.recurrent.blockwise import BLOCKWISE, Blockwise
@@ -43,7 +43,7 @@ def _register(name: str, blockwise: Blockwise) -> None:
 
             across(f, units, formula)
 
-    static_kernel(name, rows=Rows(4e-9))(write)
+    static_kernel(name, rows=SharedRows(4e-9))(write)
 
 
 for cell, formula in BLOCKWISE.items():

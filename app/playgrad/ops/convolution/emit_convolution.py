@@ -109,7 +109,7 @@ def _indexed(
     def write(job: ChunkCode) -> None:
         pixel, row_table, term_table, right, target = job.arguments
         (_, *size), first = share.part(job)
-        # SharedRows of the first operand are found by the table, whose elements have four bytes.
+        # Rows of the first operand are found by the table, whose elements have four bytes.
         by_row, by_right, by_target = share.moved(first, like.a, like.b, (*like.c, 4))
         tables = (row_table + by_row, term_table)
         ends = (right + by_right, row, integer(4), target + by_target, row, job.scratch)

@@ -333,7 +333,7 @@ export type ProjectedSamples = {predicted: Uint8Array, chances: Uint8Array | nul
 export type ProjectionQuestion = {known: number, layer: string, dimensions: number};
 export type ProjectionView = NoSampleView | ProjectedSamples;
 export type PromptQuestion = {code: string};
-export type PythonReason = "own" | "no_emitter" | "unsupported" | "operands" | "blas";
+export type PythonReason = "own" | "no_emitter" | "unsupported" | "operands";
 export type RankedToken = {token: string, chance: number, rank: number};
 /** A match of a player that learns against the best network so far. `step`: of the fit; `generation`, `games`: since the player's beginning; `elo`: its rating then. */
 export type Rating = {step: number, generation: number, games: number, elo: number, is_best: boolean};

@@ -15,7 +15,6 @@ from playgrad.inspection.computed_nodes import computed_nodes
 from playgrad.page.node_view import NodeViews
 from playgrad.page.session_runs import SessionRuns
 from playgrad.page.shown_model import LiveModel
-from playgrad.runtime import compile_steps
 from playgrad.runtime.session import Session
 from playgrad.runtime.step_host import using_step_host
 from tests.wasm.wasmtime_step_host import WasmtimeStepHost
@@ -75,16 +74,6 @@ def test_reasons(graph: pg.Graph, host: WasmtimeStepHost) -> None:
         # A program that changes nothing waits for some runs.
         waiting = computed_nodes(session, [x * 2.0], feeds)
         assert waiting is not None and waiting.problem == "waits" and not waiting.operations
-
-
-def test_products_for_blas(graph: pg.Graph, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compile_steps, "WORTH", 1)
-    w = pg.Variable(np.zeros((96, 96), np.float32))
-    product = (w + 1.0) @ w
-    step = w.assign(pg.tanh(product))
-    with using_step_host(WasmtimeStepHost(leaves=True)), Session(graph, "cpu") as session:
-        found = computed_nodes(session, [step.node])
-        assert found is not None and found.python == {product.node.name: "blas"}
 
 
 def test_without_a_host_nothing_is_compiled(graph: pg.Graph) -> None:

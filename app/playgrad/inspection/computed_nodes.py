@@ -15,7 +15,7 @@ from playgrad.runtime.feeds import FeedDict
 from playgrad.runtime.session import Session
 from playgrad.runtime.step_host import step_host
 
-Reason = Literal["own", "no_emitter", "unsupported", "operands", "blas"]
+Reason = Literal["own", "no_emitter", "unsupported", "operands"]
 """Why Python computes a node: it is of an operation that the program has registered; the operation
 cannot be compiled, or not with these dtypes and attributes; it has too many operands; NumPy's BLAS
 is faster."""
@@ -98,8 +98,6 @@ def _of_segments(segments: Mapping[str, Sequence[Segment]]) -> list[Node]:
 
 def _reason(node: Node) -> Reason:
     """Return why ``node``, which no emitter writes, is Python's."""
-    if emitter_of(node) is not None:
-        return "blas"
     if node.op.source is not None and node.op.elementwise is None:
         return "own"
     if node.op.elementwise is None and node.op.name not in emitted_operations():

@@ -11,7 +11,7 @@ import numpy as np
 from playgrad.wasm.encoding import I32
 from playgrad.wasm.module import Module
 from playgrad.wasm.procedure import Local, Procedure
-from playgrad.wasm.threads import ARGUMENTS, MOST_CHUNKS, Job, ThreadProcedures
+from playgrad.wasm.threads import ARGUMENTS, MOST_CHUNKS, ChunkCode, ThreadProcedures
 from playgrad.wasm.values import StackValue, integer
 
 T = TypeVar("T")
@@ -164,7 +164,7 @@ class StepCode:
         key: Hashable,
         chunks: int,
         arguments: Sequence[StackValue],
-        write: Callable[[Job], None],
+        write: Callable[[ChunkCode], None],
         private: int = 0,
     ) -> None:
         """Have threads share the current operation.
@@ -172,7 +172,7 @@ class StepCode:
         Args:
             key: of the job, which ``write`` writes the first time.
             arguments: integers that each chunk gets.
-            private: the bytes that a thread needs at `Job.scratch`.
+            private: the bytes that a thread needs at `ChunkCode.scratch`.
         """
         assert self._threads is not None
         if key not in self._shared:

@@ -42,7 +42,7 @@ _PATIENCE = 60
 
 
 @dataclass(frozen=True)
-class Job:
+class ChunkCode:
     """A procedure that computes a chunk, being written.
 
     Attributes:
@@ -76,13 +76,13 @@ class ThreadProcedures:
         self.fork = self._write_fork(module.procedure([I32] * 4))
         self._write_work(module.procedure([I32] * 3, "work"))
 
-    def job(self, count: int) -> tuple[int, Job]:
+    def job(self, count: int) -> tuple[int, ChunkCode]:
         """Add a job of so many arguments, to be written; return it with its number."""
         f = self._module.procedure([I32] * 3)
         control, chunk, scratch = f.arguments
         arguments = [f.copy(control.load(I32, ARGUMENTS + 4 * place)) for place in range(count)]
         self._jobs.append(f)
-        return len(self._jobs) - 1, Job(f, arguments, chunk, scratch)
+        return len(self._jobs) - 1, ChunkCode(f, arguments, chunk, scratch)
 
     def finish(self) -> None:
         """Write what needs all jobs."""

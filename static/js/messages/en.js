@@ -1527,7 +1527,6 @@ export const en = {
         no_emitter: "in Python: it cannot be compiled",
         unsupported: "in Python: it cannot be compiled for this type or these options",
         operands: "in Python: it has too many inputs to be compiled",
-        blas: "by NumPy, whose product is faster",
       },
       /** Why no operation of the program is compiled. */
       notCompiled: {

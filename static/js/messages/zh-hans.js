@@ -1161,7 +1161,6 @@ export const zhHans = {
         no_emitter: "Python：这个操作无法编译",
         unsupported: "Python：这种类型或这些选项无法编译",
         operands: "Python：输入过多，无法编译",
-        blas: "NumPy：它的矩阵乘法更快",
       },
       notCompiled: {
         waits: "Python：目前还不值得编译",

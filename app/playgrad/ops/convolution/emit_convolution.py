@@ -26,7 +26,7 @@ from playgrad.wasm.padded_image import PaddedForm
 from playgrad.wasm.product import SCRATCH
 from playgrad.wasm.small_product import ProductForm
 from playgrad.wasm.step import StepCode
-from playgrad.wasm.threads import Job
+from playgrad.wasm.threads import ChunkCode
 from playgrad.wasm.values import StackValue, integer, smaller
 from playgrad.wasm.window_sums import write_window_sums
 
@@ -142,7 +142,7 @@ def _indexed(
         step.f.call(product, *whole, pixel, row_table, term_table, *ends)
         return
 
-    def write(job: Job) -> None:
+    def write(job: ChunkCode) -> None:
         pixel, row_table, term_table, right, target = job.arguments
         (_, *size), first = share.part(job)
         # Rows of the first operand are found by the table, whose elements have four bytes.
@@ -253,7 +253,7 @@ def _share_images(step: StepCode, sizes: _GradientSizes, arguments: Sequence[Sta
     product = product_procedures(step).product
     add_windows = step.shared(write_window_sums, write_window_sums)
 
-    def write(job: Job) -> None:
+    def write(job: ChunkCode) -> None:
         f, (gradient, filters, table, sums) = job.f, job.arguments
         begin = f.copy(job.chunk * images)
         here = f.copy(smaller(integer(batch) - begin, images))

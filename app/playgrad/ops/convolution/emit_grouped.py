@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from playgrad.graph.opdef import Attrs
 from playgrad.graph.spec import TensorSpec
 from playgrad.ops.convolution.emit_windows import window_form
-from playgrad.ops.core.row_share import Rows
+from playgrad.ops.core.row_share import SharedRows
 from playgrad.ops.core.static_kernel import static_kernel
 from playgrad.wasm import grouped_convolution
 from playgrad.wasm.grouped_convolution import GroupedForm
@@ -25,7 +25,7 @@ def _form(image: ArrayPlace, filters: ArrayPlace, result: ArrayPlace, attrs: Att
     return GroupedForm(windows, groups, channels, outputs // groups)
 
 
-@static_kernel("conv2d", only_if=_has_groups, fallback=True, rows=Rows(1e-8, whole=(1,)))
+@static_kernel("conv2d", only_if=_has_groups, fallback=True, rows=SharedRows(1e-8, whole=(1,)))
 def _convolution(
     code: KernelCode, inputs: Sequence[ArrayPlace], outputs: Sequence[ArrayPlace], attrs: Attrs
 ) -> None:

@@ -11,12 +11,12 @@ import numpy as np
 from playgrad.graph.opdef import Attrs
 from playgrad.graph.spec import TensorSpec
 from playgrad.wasm.step import StepCode
-from playgrad.wasm.threads import Job
+from playgrad.wasm.threads import ChunkCode
 from playgrad.wasm.values import StackValue
 
 
 @dataclass(frozen=True)
-class Rows:
+class SharedRows:
     """That a kernel computes the rows of its first input, along the first axis, one by one.
 
     Attributes:
@@ -48,7 +48,7 @@ class RowChunks:
     def of(
         cls,
         step: StepCode,
-        how: Rows,
+        how: SharedRows,
         inputs: Sequence[TensorSpec],
         outputs: Sequence[TensorSpec],
         attrs: Attrs,
@@ -94,7 +94,7 @@ class RowChunks:
         step: StepCode,
         key: Hashable,
         places: Sequence[StackValue],
-        call: Callable[[Job, int, Sequence[StackValue]], None],
+        call: Callable[[ChunkCode, int, Sequence[StackValue]], None],
         others: Sequence[StackValue] = (),
         private: int = 0,
     ) -> None:
@@ -103,10 +103,10 @@ class RowChunks:
         Args:
             key: of the code that ``call`` writes: for one chunk with so many rows, from the places
                 of its operands, and ``others``.
-            private: the bytes that a thread needs at `Job.scratch`.
+            private: the bytes that a thread needs at `ChunkCode.scratch`.
         """
 
-        def write(job: Job) -> None:
+        def write(job: ChunkCode) -> None:
             operands = job.arguments[: len(places)]
             first = job.f.copy(job.chunk * self.size)
             pairs = zip(operands, self.steps, strict=True)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from playgrad.graph.opdef import Attrs
 from playgrad.graph.spec import TensorSpec
 from playgrad.graph.tensor import Node
-from playgrad.ops.core.row_share import RowChunks, Rows
+from playgrad.ops.core.row_share import RowChunks, SharedRows
 from playgrad.ops.emitters import Operand, emitter
 from playgrad.ops.expression.simd_elements import loaded, stored
 from playgrad.wasm.encoding import I32
@@ -19,7 +19,7 @@ from playgrad.wasm.kernel import ArrayPlace, KernelCode
 from playgrad.wasm.module import Module
 from playgrad.wasm.procedure import Procedure
 from playgrad.wasm.step import StepCode
-from playgrad.wasm.threads import Job
+from playgrad.wasm.threads import ChunkCode
 from playgrad.wasm.values import StackValue, integer
 
 Write = Callable[[KernelCode, Sequence[ArrayPlace], Sequence[ArrayPlace], Attrs], None]
@@ -46,7 +46,7 @@ def static_kernel(
     in_place: bool = False,
     may_fail: bool = False,
     fallback: bool = False,
-    rows: Rows | None = None,
+    rows: SharedRows | None = None,
 ) -> Callable[[Write], Write]:
     """Register the decorated function as the emitter of ``operations``.
 
@@ -138,7 +138,7 @@ class _Kernels:
             inputs, outputs = specs[: len(form.inputs)], specs[len(form.inputs) :]
             kernels[rows] = self.of(replace(form, inputs=inputs, outputs=outputs))
 
-        def call(job: Job, rows: int, operands: Sequence[StackValue]) -> None:
+        def call(job: ChunkCode, rows: int, operands: Sequence[StackValue]) -> None:
             *arrays, failure = operands
             job.f.call(kernels[rows].procedure, *arrays, job.scratch, failure)
 

@@ -14,7 +14,7 @@ from playgrad.ops.expression.simd_nest import write_nest
 from playgrad.ops.expression.simd_rows import WIDTH, RowParts, write_rows
 from playgrad.ops.expression.simd_values import can_compute
 from playgrad.wasm.step import StepCode
-from playgrad.wasm.threads import MOST_ARGUMENTS, Job
+from playgrad.wasm.threads import MOST_ARGUMENTS, ChunkCode
 from playgrad.wasm.values import integer, smaller
 
 
@@ -56,7 +56,7 @@ def emit_elementwise(
     results = [(operand.spec.dtype, LeafForm.BOTH) for operand in outputs]
     sizes = [share.bytes_of(form, SIZES[name]) for name, form in (*leaves, *results)]
 
-    def write(job: Job) -> None:
+    def write(job: ChunkCode) -> None:
         first = job.f.copy(job.chunk * share.size)
         rest = smaller(integer(share.total) - first, share.size)
         moved = [place + first * size for place, size in zip(job.arguments, sizes, strict=True)]

@@ -12,7 +12,7 @@ from playgrad.wasm.procedure import Procedure
 from playgrad.wasm.product import SCRATCH, ProductProcedures
 from playgrad.wasm.small_product import ProductForm, write_small_product
 from playgrad.wasm.step import StepCode
-from playgrad.wasm.threads import Job
+from playgrad.wasm.threads import ChunkCode
 from playgrad.wasm.values import StackValue, integer
 
 PACKED_FROM = 1 << 15
@@ -111,7 +111,7 @@ def _emit_packed(
         step.f.call(kernels.product, *size, *product_operands(form, a, b, c), step.scratch(SCRATCH))
         return
 
-    def write(job: Job) -> None:
+    def write(job: ChunkCode) -> None:
         size, first = share.part(job)
         moved = share.moved(first, form.a, form.b, (*form.c, 4))
         places = [place + distance for place, distance in zip(job.arguments, moved, strict=True)]

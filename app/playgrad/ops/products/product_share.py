@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from playgrad.wasm.product import COLUMNS, ROWS
 from playgrad.wasm.small_product import ProductForm
 from playgrad.wasm.step import StepCode
-from playgrad.wasm.threads import MOST_CHUNKS, Job
+from playgrad.wasm.threads import MOST_CHUNKS, ChunkCode
 from playgrad.wasm.values import StackValue, integer, smaller
 
 SPEED = 1e10
@@ -57,7 +57,7 @@ class ProductShare:
         size = -(-sizes[axis] // (chunks * unit)) * unit
         return cls(sizes, axis, size, -(-sizes[axis] // size))
 
-    def part(self, job: Job) -> tuple[list[StackValue], StackValue]:
+    def part(self, job: ChunkCode) -> tuple[list[StackValue], StackValue]:
         """Return the sizes of a chunk, and the number of its first matrix, row or column."""
         first = job.f.copy(job.chunk * self.size)
         sizes: list[StackValue] = list(map(integer, self.sizes))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from playgrad.graph.tensor import Node
-from playgrad.ops.core.row_share import RowChunks, Rows
+from playgrad.ops.core.row_share import RowChunks, SharedRows
 from playgrad.ops.emitters import Operand, emitter
 from playgrad.ops.expression.expr import Expr, Leaf
 from playgrad.ops.expression.simd_values import VectorValues
@@ -25,7 +25,7 @@ _SQUASHING: dict[str, Callable[..., tuple[Expr, ...]]] = {
 }
 
 
-_ROWS = Rows(4e-9)
+_ROWS = SharedRows(4e-9)
 
 
 def _is_float32(node: Node) -> bool:

@@ -162,6 +162,8 @@ def _plan(program: Program, shapes: Shapes, places: Mapping[str, Place]) -> dict
     target = Target(is_software=False, limits=Limits())
     try:
         compiled = run_passes(program, shapes, Policy(FIRST_GPU, [FIRST_GPU]))
+        if compiled.segments.keys() != {FIRST_GPU}:  # some operations need the processor
+            return None
         segments = compiled.segments[FIRST_GPU]
         # Merged kernels would be faster, but are the larger part of a page with many layers.
         builder = PlanBuilder(

@@ -134,6 +134,7 @@ def main(arguments: list[str]) -> int:
     pack(assets, ".max.br")
     images = ImageCache(BundleCache())
     images.make()
+    images.bundles.get().pack_best()
     line = SlowLine(create_app(images), options.megabits)
     with serving(line) as address, chromium() as browser:  # type: ignore[arg-type]
         for example in options.examples:

@@ -17,6 +17,7 @@ from playgrad.assets.codings import compressed
 from playgrad.server import packing
 from playgrad.server.packing import pack, pack_in_background
 from playgrad.server.pixels import TYPE, pack_images
+from playgrad.server.texts import Text
 
 REAL = MNIST.folder()
 LABELS = MNIST.pinned["t10k-labels-idx1-ubyte"]
@@ -38,7 +39,11 @@ def test_what_is_there_gets_two_copies_and_the_smaller_is_sent(
 ) -> None:
     monkeypatch.setattr(packing, "_BEGIN_SECONDS", 0)
     before = os.getpriority(os.PRIO_PROCESS, 0)
-    pack_in_background().join()
+    library = Text(b"".join(b"%d, " % (number**2) for number in range(5000)), quality=1)
+    quickly = library.packed("br")
+    pack_in_background(library).join()
+    assert brotli.decompress(library.packed("br")) == library.plain
+    assert len(library.packed("br")) < len(quickly)
     assert os.getpriority(os.PRIO_PROCESS, 0) == before, "only its thread yields"
     quick, best = (compressed(labels, ending) for ending in (".br", ".max.br"))
     assert {path.name for path in labels.parent.iterdir()} == {labels.name, quick.name, best.name}

@@ -18,6 +18,7 @@ from playgrad.assets.codings import BROTLI, brotli_compressed, compressed, porti
 from playgrad.assets.contents import DIGESTS
 from playgrad.io.whole_files import write_whole
 from playgrad.server.pixels import has_packed, pack_images
+from playgrad.server.texts import Text
 
 _BEGIN_SECONDS = 20.0
 """After so long the best copies are begun: whoever started the server is using the page."""
@@ -25,14 +26,18 @@ _IDLE = 19
 _log = logging.getLogger(__name__)
 
 
-def pack_in_background() -> threading.Thread:
-    """Begin to make the copies that are missing or damaged, in a thread that stops at any time."""
-    thread = threading.Thread(target=_pack_all, name="packing", daemon=True)
+def pack_in_background(library: Text | None = None) -> threading.Thread:
+    """Begin to make the copies that are missing or damaged, in a thread that stops at any time.
+
+    Args:
+        library: the library's archive, of which there is to be a smaller copy too.
+    """
+    thread = threading.Thread(target=_pack_all, args=(library,), name="packing", daemon=True)
     thread.start()
     return thread
 
 
-def _pack_all() -> None:
+def _pack_all(library: Text | None) -> None:
     try:
         with open(paths.var() / "packing.lock", "w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)  # by the servers of a checkout, one after the other
@@ -40,6 +45,8 @@ def _pack_all() -> None:
             pack_images(DATA_SETS.values())
             if _yield_processor():
                 threading.Event().wait(_BEGIN_SECONDS)
+                if library is not None:
+                    library.pack_best()
                 pack((PYODIDE, *DATA_SETS.values()), ".max.br")
     except OSError as error:
         _log.warning("files are sent with gzip, which takes longer: %s", error)

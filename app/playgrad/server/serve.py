@@ -80,7 +80,7 @@ def serve(
         images = ImageCache(BundleCache())
         images.get()  # begin to make one now if the library has changed
         if hosts.reach_others:  # on this machine, bytes cost nothing, but packing them does
-            pack_in_background()
+            pack_in_background(images.bundles.get())
         build = DocsBuild(docs_command) if docs_command else None
         server = make_server(create_app(images, hosts, embedding, build), listening)
         address = page_address(host, listening.getsockname()[1])

@@ -57,6 +57,12 @@ class Text:
                 self._packed[coding] = self._pack(coding)
             return self._packed[coding]
 
+    def pack_best(self) -> None:
+        """Compress once more with Brotli, as small as possible: it takes seconds for a megabyte."""
+        best = brotli_compressed([self.plain], 11)
+        with self._lock:
+            self._packed["br"] = best
+
     def _pack(self, coding: str) -> bytes:
         if coding == "br":
             return brotli_compressed([self.plain], self._quality)

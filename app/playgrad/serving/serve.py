@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import gc
 import logging
+import os
 import sys
 from collections.abc import Iterable
 from pathlib import Path
 
 import uvicorn
 
+from playgrad.runtime.desktop_host import VARIABLE
 from playgrad.server.hosts import Hosts
 from playgrad.server.serve import listen, page_address
 from playgrad.serving.app import ServingApp
@@ -81,6 +83,8 @@ def serve_models(
 
 def started_manager(folder: Path, settings: ServingSettings) -> ModelManager:
     """Return a manager that has loaded the models in a folder, and prepare the process for it."""
+    # A program is compiled after some runs, and answers would change their last digits then.
+    os.environ.setdefault(VARIABLE, "0")
     sys.setswitchinterval(_SWITCH_SECONDS)
     gc.collect()
     gc.freeze()  # so that freeing a model later does not look through all of the library

@@ -138,7 +138,7 @@ class ThreadProcedures:
             with f.when(scalar("i32.gt_s", spins, _SPINS)):
                 wait(f, control, done, DONE, 1)
                 f.add(naps, 1)
-                with f.when(scalar("i32.gt_s", naps, _PATIENCE * MOST_CHUNKS)):
+                with f.when(scalar("i32.gt_s", naps, _PATIENCE)):
                     f.trap()
             f.set(done, atomic_load(control, DONE))
         with f.when(atomic_load(control, TRAPPED)):

@@ -9,7 +9,7 @@ import * as store from "../../static/js/state/store.js";
 globalThis.document ??= { documentElement: {} };
 const IN_SOFTWARE =
   "cpu:0, since gpu:0 (a card) is a software adapter, which computes on the same cores.";
-const ON_GPU = "gpu:0 (a card), since a page uses one thread of the processor.";
+const ON_GPU = "gpu:0 (a card), since it is faster than the processor in a page.";
 
 function meet(isSoftware, reason = null) {
   const info = { name: "a card", is_software: isSoftware };

@@ -32,7 +32,14 @@ async function started(t) {
   return { client, say, commands, received };
 }
 
-const READY = { kind: "ready", version: "1", python: "3", numpy: "2", isRestored: true, timings: {} };
+const READY = {
+  kind: "ready",
+  version: "1",
+  python: "3",
+  numpy: "2",
+  isRestored: true,
+  timings: {},
+};
 const RUN = /** @type {const} */ ({ kind: "run", source: "", options: { device: "auto" } });
 
 /** A client whose first run has ended, and whose second one waits for the spare worker. */

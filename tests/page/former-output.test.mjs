@@ -17,7 +17,14 @@ globalThis.Worker = class {
   terminate() {}
 };
 
-const READY = { kind: "ready", version: "1", python: "3", numpy: "2", isRestored: true, timings: {} };
+const READY = {
+  kind: "ready",
+  version: "1",
+  python: "3",
+  numpy: "2",
+  isRestored: true,
+  timings: {},
+};
 
 for (const [name, act] of [
   ["another run", actions.run],

@@ -91,11 +91,13 @@ function drawn({
 
 /** The size of the sign on the upper edge of a box. */
 const SIGN = { width: 20, height: 12 };
+/** On operations that Python computes, in all languages. */
+export const PYTHON = "Py";
 
 /** Python computes it. @param {{x: number}} props */
 function PythonSign({ x }) {
   return html`<g class="graph-python" transform=${`translate(${x} ${3 - SIGN.height})`} aria-hidden="true">
-    <rect ...${SIGN} rx="6" /><text x=${SIGN.width / 2} y="9">Py</text>
+    <rect ...${SIGN} rx="6" /><text x=${SIGN.width / 2} y="9">${PYTHON}</text>
   </g>`;
 }
 

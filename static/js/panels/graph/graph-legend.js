@@ -4,6 +4,7 @@ import { percent, tick } from "../../words/format.js";
 import { t } from "../../words/locale.js";
 import * as store from "../../state/store.js";
 import { LEAST, UNKNOWN } from "./graph-heat.js";
+import { PYTHON } from "./graph-items.js";
 
 /** @typedef {import("../../../engine/messages.js").GraphNode} GraphNode */
 
@@ -31,7 +32,7 @@ export function Legend({ devices }) {
       )}
       ${
         Boolean(computedNodes.value?.python.size) &&
-        html`<li data-testid="graph-python"><span class="graph-swatch-python" aria-hidden="true">Py</span>${words.inPython}</li>`
+        html`<li data-testid="graph-python"><span class="graph-swatch-python" aria-hidden="true">${PYTHON}</span>${words.inPython}</li>`
       }
       <li><svg class="graph-swatch-line" viewBox="0 0 20 8" aria-hidden="true"><path d="M0 4h20" /></svg>${words.controlEdge}</li>
     </ul>

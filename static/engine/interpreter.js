@@ -13,7 +13,7 @@ import { Mailbox, createSharedMemory, requestStop } from "./shared-memory.js";
 /**
  * @import {
  *   DeviceWorkerRequest, Inheritance, PythonCommand, PythonEvent, PythonWorkerEvent, Template,
- *   ThreadStart, ThreadsRequest,
+ *   ThreadsRequest,
  * } from "./messages.js"
  */
 
@@ -110,14 +110,12 @@ export class Interpreter {
   }
 
   /** Start workers, which end with this one; one that does not start is not missed. @param {ThreadsRequest} request */
-  #startThreads({ memory, control, ports }) {
+  #startThreads({ ports }) {
     if (this.#threads.length + ports.length > MOST_THREADS) return;
-    const started = ports.map((port, number) => {
+    const started = ports.map((port) => {
       const worker = new Worker(THREAD_SCRIPT, { type: "module", name: "thread" });
       worker.onerror = (event) => event.preventDefault();
-      /** @type {ThreadStart} */
-      const start = { memory, control, port, thread: number + 1 };
-      worker.postMessage(start, [port]);
+      worker.postMessage(port, [port]);
       return worker;
     });
     this.#threads.push(...started);

@@ -44,7 +44,7 @@ export function onSharedMemory(module) {
     const size = reader.number();
     const content = reader.at;
     reader.at += size;
-    if (id !== IMPORTS && id !== MEMORIES) continue;
+    if ((id !== IMPORTS && id !== MEMORIES) || reader.at > module.length) continue;
     const section = module.subarray(content, reader.at);
     const limits = id === IMPORTS ? limitsOfImport(section) : limitsOfDefinition(section);
     if (!limits) continue;
@@ -72,7 +72,7 @@ function limitsOfDefinition(section) {
 /** @param {Uint8Array} section */
 function limitsOfImport(section) {
   const reader = new Reader(section, 0);
-  for (let left = reader.number(); left > 0; left--) {
+  for (let left = reader.number(); left > 0 && reader.at < section.length; left--) {
     const host = reader.name();
     reader.name();
     const kind = reader.byte();
@@ -110,7 +110,7 @@ class Reader {
     for (let factor = 1; ; factor *= 128) {
       const byte = this.byte();
       value += (byte & 0x7f) * factor;
-      if (byte < 0x80) return value;
+      if (!(byte & 0x80)) return value; // also at the end of what is damaged
     }
   }
 

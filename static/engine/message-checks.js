@@ -97,9 +97,6 @@ const delay = record({ ...sentence, seconds: count, isMissing: flag });
 const code = (value) => value instanceof WebAssembly.Module;
 
 /** @type {Check} */
-const memory = (value) =>
-  value instanceof WebAssembly.Memory && value.buffer instanceof SharedArrayBuffer;
-/** @type {Check} */
 const port = (value) => value instanceof MessagePort;
 
 /** Messages that only JavaScript sends: Python's, which a program can forge, are of other kinds. @type {Record<string, Check>} */
@@ -129,7 +126,7 @@ const OF_JAVASCRIPT = {
     into: optional(shared),
     beside: optional(listOf(text)),
   }),
-  threads: record({ memory, control: count, ports: listOf(port, MOST_THREADS) }),
+  threads: record({ ports: listOf(port, MOST_THREADS) }),
   crash: record({ message: text, problem: optional(record(sentence)) }),
   device_worker: record({
     device: (name) => /^[a-z]+:\d+$/.test(name) && kindOf(name) !== undefined,

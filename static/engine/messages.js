@@ -67,11 +67,12 @@
  *   in English, with its kind and its values, for the page to say it in its language
  * @typedef {Sentence & {seconds: number, isMissing: boolean}} Delay
  *   why a file does not arrive; it is tried again after `seconds`; `isMissing`: the server does not have it
- * @typedef {{kind: "threads", memory: WebAssembly.Memory, control: number, ports: MessagePort[]}} ThreadsRequest
- *   Python worker → page: start workers that help with steps, a thread for each port, in Python's memory; `control`: the address of their control words
- * @typedef {Omit<ThreadsRequest, "kind" | "ports"> & {port: MessagePort, thread: number}} ThreadStart
- *   page → thread: the first message; `thread`: its number, from 1 on
- * @typedef {{kind: "module", number: number, module: WebAssembly.Module}} ThreadCommand
+ * @typedef {{kind: "threads", ports: MessagePort[]}} ThreadsRequest
+ *   Python worker → page: start workers that help with steps, one for each port, which is the first message that it gets
+ * @typedef {{kind: "start", memory: WebAssembly.Memory, control: number, thread: number}} ThreadStart
+ *   Python worker → thread: the first command; `memory`: Python's, which the page would keep for longer than Python;
+ *   `control`: the address of their control words; `thread`: its number, from 1 on
+ * @typedef {{kind: "module", number: number, module: WebAssembly.Module}} ThreadModule
  *   Python worker → thread: a module that will run; its number is that of the control words
  * @typedef {{kind: "data_file", path: string, answer: SharedArrayBuffer, into?: SharedArrayBuffer,
  *            beside?: string[]}} DataRequest

@@ -2,7 +2,7 @@
 
 import { DONE, MODULE, TRAPPED, controlWords } from "./threads.js";
 
-/** @import { ThreadCommand, ThreadStart } from "./messages.js" */
+/** @import { ThreadModule, ThreadStart } from "./messages.js" */
 
 /** @typedef {(control: number, module: number, thread: number) => void} Work */
 
@@ -16,11 +16,10 @@ class Thread {
   constructor(start) {
     this.#start = start;
     this.#words = controlWords(start.memory, start.control);
-    start.port.onmessage = ({ data }) => this.#receive(data);
   }
 
-  /** @param {ThreadCommand} command */
-  #receive({ number, module }) {
+  /** @param {ThreadModule} command */
+  load({ number, module }) {
     const imports = { host: { memory: this.#start.memory } };
     const { work } = new WebAssembly.Instance(module, imports).exports;
     this.#modules.set(number, /** @type {Work} */ (work));
@@ -45,8 +44,11 @@ class Thread {
   }
 }
 
-/** @param {MessageEvent<ThreadStart>} event */
-const first = ({ data }) => {
-  new Thread(data);
+/** @param {MessageEvent<MessagePort>} event */
+const first = ({ data: port }) => {
+  port.onmessage = ({ data }) => {
+    const thread = new Thread(data);
+    port.onmessage = ({ data }) => thread.load(data);
+  };
 };
 self.addEventListener("message", first, { once: true });

@@ -4,7 +4,7 @@
  * it computes without them until they are there.
  */
 
-/** @import { ThreadCommand, ThreadsRequest } from "./messages.js" */
+/** @import { ThreadModule, ThreadStart, ThreadsRequest } from "./messages.js" */
 
 /** Offsets of control words in words: see `app/playgrad/wasm/threads.py`. */
 export const [MODULE, LIMIT, NEXT, DONE, , TRAPPED] = [0, 16, 32, 48, 64, 80];
@@ -53,7 +53,7 @@ export class Threads {
   share(memory, count, control, number, bytes) {
     const ports = this.#ports.get(control) ?? this.#start(memory, count, control);
     const module = new WebAssembly.Module(bytes);
-    /** @type {ThreadCommand} */
+    /** @type {ThreadModule} */
     const command = { kind: "module", number, module };
     for (const port of ports) port.postMessage(command);
   }
@@ -63,8 +63,13 @@ export class Threads {
     const channels = Array.from({ length: count }, () => new MessageChannel());
     const own = channels.map(({ port1 }) => port1);
     this.#ports.set(control, own);
+    for (const [number, port] of own.entries()) {
+      /** @type {ThreadStart} */
+      const start = { kind: "start", memory, control: control >>> 0, thread: number + 1 };
+      port.postMessage(start);
+    }
     const ports = channels.map(({ port2 }) => port2);
-    this.#askPage({ kind: "threads", memory, control: control >>> 0, ports }, ports);
+    this.#askPage({ kind: "threads", ports }, ports);
     return own;
   }
 }

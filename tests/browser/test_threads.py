@@ -122,6 +122,23 @@ with using_step_host(host):
     print(asleep(host, 1))
 """
 
+EARLY = (
+    """
+load = PageHost.load
+def slow(self, *arguments):
+    runs = load(self, *arguments)
+    time.sleep(2)
+    return runs
+PageHost.load = slow
+"""
+    + SMALL
+)
+
+
+def test_threads_that_are_up_before_the_first_run_take_part(engine: Engine) -> None:
+    assert finish(engine, COMMON + EARLY) == "1"
+
+
 ERRORS = """
 x, y = data(64, 30)
 host = PageHost(page_host().relaxed, 2)

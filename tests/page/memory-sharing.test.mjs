@@ -67,6 +67,17 @@ test("other modules stay as they are", () => {
     assert.deepEqual(onSharedMemory(module), module);
 });
 
+test("what is not a whole module stays for the compiler to refuse", () => {
+  const module = library("env", [1, 2, 0x80, 0x80, 4]);
+  for (let end = 0; end < module.length; end++) {
+    const cut = module.slice(0, end);
+    assert.equal(WebAssembly.validate(onSharedMemory(cut)), WebAssembly.validate(cut));
+  }
+  const damaged = library("env", [0, 1]);
+  damaged.fill(0xff, HEAD.length + TYPE.length + 2);
+  assert.ok(!WebAssembly.validate(onSharedMemory(damaged)));
+});
+
 const { Memory } = WebAssembly;
 afterEach(() => {
   WebAssembly.Memory = Memory;

@@ -14,8 +14,13 @@ from playgrad.ops.emitted import emitter_of
 from playgrad.ops.products import emit_matmul
 from playgrad.runtime.thread_choice import ThreadChoice
 from playgrad.wasm import step
+from playgrad.wasm.atomics import atomic_store
+from playgrad.wasm.module import Module
 from playgrad.wasm.step import StepCode
+from playgrad.wasm.threads import LIMIT, MODULE, NEXT, PRIVATE, STRIDE, ThreadProcedures
+from playgrad.wasm.values import integer
 from tests.wasm.emitted_node import FailedError, node_of, run_emitted
+from tests.wasm.wasmtime_host import WasmtimeHost
 
 SHARED = [
     case
@@ -74,6 +79,26 @@ def test_chunks_have_the_bits_of_the_whole() -> None:
         "matmul", "conv2d", "conv2d_filter_gradient", "conv2d_input_gradient", "softmax", "exp",
         "avg_pool2d", "layer_normalization", "dot_product_attention", "lstm_cell",
     } <= shared  # fmt: skip
+
+
+def test_a_thread_uses_the_memory_of_the_run_whose_chunk_it_has_taken() -> None:
+    """A thread may look for chunks for so long that another run has begun, on a block that is
+    elsewhere."""
+    module = Module()
+    procedures = ThreadProcedures(module)
+    _, job = procedures.job(0)
+    control, f = job.f.arguments[0], job.f
+    f.store(control + job.chunk * 4, job.scratch, 1000)
+    f.store(control, integer(9000), PRIVATE)
+    with f.when(job.chunk):
+        atomic_store(f, control, 0, MODULE)
+    procedures.finish()
+    host = WasmtimeHost(module.encode(), 1 << 16)
+    words = host.view(64, (512,), np.int32)
+    words[MODULE // 4], words[PRIVATE // 4], words[STRIDE // 4] = 1, 8000, 16
+    words[NEXT // 4], words[LIMIT // 4] = 1 << 8, (1 << 8) + 2
+    host.function("work")(64, 1, 2)
+    assert list(words[250:252]) == [8016, 9016]
 
 
 def test_small_work_is_not_shared() -> None:

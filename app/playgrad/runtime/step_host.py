@@ -18,7 +18,7 @@ import numpy as np
 from playgrad.errors import OutOfMemoryError
 from playgrad.wasm.memory import address
 from playgrad.wasm.module import Module
-from playgrad.wasm.threads import CONTROL_BYTES
+from playgrad.wasm.threads import CONTROL_BYTES, MODULE
 
 Array = np.ndarray[Any, Any]
 Run = Callable[[int, int, int, int, int], None]
@@ -108,6 +108,9 @@ class PageHost:
         if number:
             from playgrad.devices._browser.threads import share_module
 
+            # A thread that is up before a program runs would not learn that one does.
+            if not self.control[MODULE // 4]:
+                self.control[MODULE // 4] = number
             share_module(self.threads - 1, address(self.control), number, module)
         return [getattr(exports, f"run{number}") for number in range(count)]
 

@@ -71,7 +71,7 @@ class ThreadProcedures:
         self._module = module
         self._jobs: list[Procedure] = []
         self._dispatch = module.procedure([I32] * 4)
-        self._take = self._write_take(module.procedure([I32] * 3))
+        self._take = self._write_take(module.procedure([I32] * 4))
         self.begin = _write_begin(module.procedure([I32] * 4))
         self.fork = self._write_fork(module.procedure([I32] * 4))
         self._write_work(module.procedure([I32] * 3, "work"))
@@ -95,8 +95,8 @@ class ThreadProcedures:
 
     def _write_take(self, f: Procedure) -> Procedure:
         """Write what takes chunks of the current job: of the control words, the number of the
-        module, and the memory of the thread."""
-        control, module, scratch = f.arguments
+        module, that of the thread, and the memory of the first thread."""
+        control, module, thread, scratch = f.arguments
         limit, ticket, more = f.local(I32), f.local(I32), f.copy(integer(1))
         with f.repeat_while(more):
             f.set(limit, atomic_load(control, LIMIT))
@@ -110,8 +110,12 @@ class ThreadProcedures:
             with f.when(more):
                 seen = exchange_if(control, ticket, ticket + 1, NEXT)
                 with f.when(seen.equals(ticket)):
-                    chunk = ticket & MOST_CHUNKS
-                    f.call(self._dispatch, control.load(I32, JOB), control, chunk, scratch)
+                    chunk, place = ticket & MOST_CHUNKS, f.copy(scratch)
+                    with f.when(thread):
+                        # Not before the chunk is taken: until then another run may move it.
+                        distance = control.load(I32, STRIDE) * (thread - 1)
+                        f.set(place, control.load(I32, PRIVATE) + distance)
+                    f.call(self._dispatch, control.load(I32, JOB), control, chunk, place)
                     done = f.copy(atomic_add(control, 1, DONE) + 1)
                     with f.when(done.equals(limit & MOST_CHUNKS)):
                         notify(f, control, DONE)
@@ -130,7 +134,8 @@ class ThreadProcedures:
         atomic_store(f, control, current + chunks, LIMIT)
         with f.when(atomic_load(control, SLEEPING)):
             notify(f, control, LIMIT)
-        f.call(self._take, control, f.copy(atomic_load(control, MODULE)), scratch)
+        module = f.copy(atomic_load(control, MODULE))
+        f.call(self._take, control, module, integer(0), scratch)
         done, spins, naps = f.local(I32), f.copy(integer(0)), f.copy(integer(0))
         f.set(done, atomic_load(control, DONE))
         with f.repeat_while(scalar("i32.ne", done, chunks)):
@@ -162,8 +167,7 @@ class ThreadProcedures:
                     f.emit(atomic_add(control, -1, SLEEPING).code + b"\x1a")
                 f.set(seen, atomic_load(control, LIMIT))
             f.set(limit, seen)
-            place = control.load(I32, PRIVATE) + control.load(I32, STRIDE) * (thread - 1)
-            f.call(self._take, control, module, place)
+            f.call(self._take, control, module, thread, integer(0))
         return f
 
 

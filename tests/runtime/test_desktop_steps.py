@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import gc
+import signal
 import sys
 import threading
+import time
 from collections.abc import Iterator
+from contextlib import nullcontext
 from typing import Any
 from unittest import mock
 
@@ -186,6 +189,39 @@ def test_an_interrupted_product_changes_nothing(
             np.testing.assert_array_equal(session.value(w), before)
             session.run(fetches)
             assert not np.array_equal(session.value(w), before)
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="Unix alone has timers of signals")
+def test_a_signal_between_products(graph: pg.Graph) -> None:
+    """What its handler raises is raised by the run, and it may run the session itself."""
+    x = y = pg.Variable(np.full((96, 96), 0.01, np.float32))
+    for _ in range(20):
+        y = pg.sin(pg.exp(pg.sin(pg.exp(pg.matmul(y, x)))))
+    nested: list[Array] = []
+
+    def raising(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with Session(graph, "cpu") as session:
+        expected = session.run(y)
+
+        def running(*_: object) -> None:
+            nested.append(session.run(y))
+
+        former = signal.getsignal(signal.SIGALRM)
+        try:
+            for number in range(60):
+                signal.signal(signal.SIGALRM, (running, raising)[number % 2])
+                signal.setitimer(signal.ITIMER_REAL, 1e-3 + 1e-4 * number)
+                deadline, count = time.monotonic() + 60, len(nested)
+                with pytest.raises(KeyboardInterrupt) if number % 2 else nullcontext():
+                    while len(nested) == count and time.monotonic() < deadline:
+                        np.testing.assert_array_equal(session.run(y), expected)
+        finally:
+            signal.signal(signal.SIGALRM, former)
+        assert len(nested) == 30
+        for value in nested:
+            np.testing.assert_array_equal(value, expected)
 
 
 def test_an_error_in_a_product_names_the_operation(

@@ -133,6 +133,17 @@ def test_large_products_are_calls_of_blas(
     assert {arguments[:2] for arguments in products} == {transposed}
 
 
+def test_a_stack_of_outer_products_is_one_product(
+    graph: pg.Graph, products: list[tuple[int, ...]]
+) -> None:
+    a, b = (np.random.default_rng(3).normal(size=size) for size in ((3, 1, 300), (1, 400)))
+    arrays = [pg.Variable(x.astype(np.float32)) for x in (a, b)]
+    with Session(graph, "cpu") as session:
+        value = session.run(pg.matmul(*arrays, transpose_a=True))
+    np.testing.assert_allclose(value, a.swapaxes(1, 2) @ b, 1e-3, 1e-4)
+    assert len(products) == 1
+
+
 BY_PRODUCTS = ("matmul", "conv2d", "conv2d_filter_gradient", "conv2d_input_gradient")
 
 

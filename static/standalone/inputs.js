@@ -20,6 +20,20 @@ export function arrayOf(input, values) {
   return data;
 }
 
+/**
+ * The same for values that somebody entered, none of which may be changed by the dtype: 300 is not 44.
+ * @param {any} input @param {ArrayLike<number>} values @returns {Data} @throws {RangeError}
+ */
+export function enteredArray(input, values) {
+  const data = arrayOf(input, values);
+  if (!input.dtype.startsWith("float"))
+    data.forEach((value, i) => {
+      if (value !== Number(values[i]))
+        throw new RangeError(words.otherKind(values[i], input.dtype));
+    });
+  return data;
+}
+
 /** The sentence for a picture that was not opened. @param {unknown} failure of `picturePixels` */
 function refusal(failure) {
   if (failure instanceof RangeError) return words.tooLarge;
@@ -142,7 +156,13 @@ export function numbersControl(input, onInput) {
     if (wrong !== undefined) onInput(null, words.notNumber(wrong));
     else if (parts.length !== data.length)
       onInput(null, words.notNumbers(parts.length, data.length));
-    else onInput(arrayOf(input, parts.map(Number)));
+    else {
+      try {
+        onInput(enteredArray(input, parts.map(Number)));
+      } catch (error) {
+        onInput(null, /** @type {Error} */ (error).message);
+      }
+    }
   };
   return {
     node: element(

@@ -5,7 +5,13 @@
 
 import { OldBrowserError } from "./compiled-network.js";
 import { element } from "./elements.js";
-import { arrayOf, numbersControl, pictureControl, rowControl, sampleButtons } from "./inputs.js";
+import {
+  enteredArray,
+  numbersControl,
+  pictureControl,
+  rowControl,
+  sampleButtons,
+} from "./inputs.js";
 import { openNetwork } from "./network.js";
 import { shown } from "./outputs.js";
 import { viewAt } from "./tensors.js";
@@ -83,7 +89,9 @@ async function main() {
     // For the console, and for other scripts: predict([...]) with the values of each input.
     Object.assign(globalThis, {
       predict: async (/** @type {ArrayLike<number>[]} */ ...values) => {
-        const results = await network.predict(values.map((each, i) => arrayOf(inputs[i], each)));
+        const results = await network.predict(
+          values.map((each, i) => enteredArray(inputs[i], each)),
+        );
         return results.map((result) => Array.from(result.data));
       },
     });

@@ -30,6 +30,8 @@ const ENGLISH = {
   notNumbers: (/** @type {number} */ found, /** @type {number} */ count) =>
     `This needs ${count} numbers; there are ${found}.`,
   notNumber: (/** @type {string} */ word) => `“${word}” is not a number.`,
+  otherKind: (/** @type {number} */ value, /** @type {string} */ dtype) =>
+    `The network takes numbers of the kind ${dtype}, and ${value} is none.`,
   prompt: (/** @type {number} */ least) =>
     least > 1 ? `Text to continue, at least ${least} tokens` : "Text to continue",
   unknownTokens: (/** @type {string} */ tokens) => `The network does not know ${tokens}.`,
@@ -73,6 +75,7 @@ const CHINESE = {
   numbers: (shape, count) => `${count} 个数，形状 ${shape}`,
   notNumbers: (found, count) => `需要 ${count} 个数，现在有 ${found} 个。`,
   notNumber: (word) => `“${word}”不是数字。`,
+  otherKind: (value, dtype) => `网络需要 ${dtype} 类型的数，${value} 不是。`,
   prompt: (least) => (least > 1 ? `要续写的文字，至少 ${least} 个词元` : "要续写的文字"),
   unknownTokens: (tokens) => `网络不认识 ${tokens}。`,
   tooShort: (least) => `至少需要 ${least} 个词元。`,

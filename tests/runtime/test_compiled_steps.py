@@ -310,6 +310,26 @@ def test_gradients_of_cells_find_the_gates_as_they_need_them(
     assert chosen[-1] == 2 * squashes and (squashes or is_linear or fetches_gates)
 
 
+def test_gates_that_others_need_stay(graph: pg.Graph, host: WasmtimeStepHost) -> None:
+    """They are a variable, or those of another cell; the memories have no other use."""
+    random = np.random.default_rng(3)
+    x, state = (
+        pg.Variable(random.normal(size=size).astype(np.float32)) for size in ((6, 28), (6, 7))
+    )
+    computed = x * 0.9
+    cells = [(x, state * 0.5), (computed, state + 1.0), (computed, state - 1.0)]
+    total = sum(pg.square(value) for cell in cells for value in lstm_cell(*cell))
+    fetches = pg.gradients(total, [x, state])
+    with using_step_host(None), Session(graph, "cpu") as session:
+        expected = session.run(fetches)
+    with Session(graph, "cpu") as session:
+        before = session.value(x)
+        for value, other in zip(session.run(fetches), expected, strict=True):
+            np.testing.assert_allclose(value, other, 1e-5, 1e-6)
+        np.testing.assert_array_equal(session.value(x), before)
+        assert compiled(session, fetches).step.order.emitters
+
+
 def test_repeated_steps_stop_between_calls(graph: pg.Graph, host: WasmtimeStepHost) -> None:
     w, step = counter()
     with Session(graph, "cpu") as session:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import gc
+import signal
 import sys
 import threading
+import time
 from collections.abc import Iterator
+from contextlib import nullcontext
 from typing import Any
 from unittest import mock
 
@@ -130,6 +133,17 @@ def test_large_products_are_calls_of_blas(
     assert {arguments[:2] for arguments in products} == {transposed}
 
 
+def test_a_stack_of_outer_products_is_one_product(
+    graph: pg.Graph, products: list[tuple[int, ...]]
+) -> None:
+    a, b = (np.random.default_rng(3).normal(size=size) for size in ((3, 1, 300), (1, 400)))
+    arrays = [pg.Variable(x.astype(np.float32)) for x in (a, b)]
+    with Session(graph, "cpu") as session:
+        value = session.run(pg.matmul(*arrays, transpose_a=True))
+    np.testing.assert_allclose(value, a.swapaxes(1, 2) @ b, 1e-3, 1e-4)
+    assert len(products) == 1
+
+
 BY_PRODUCTS = ("matmul", "conv2d", "conv2d_filter_gradient", "conv2d_input_gradient")
 
 
@@ -186,6 +200,39 @@ def test_an_interrupted_product_changes_nothing(
             np.testing.assert_array_equal(session.value(w), before)
             session.run(fetches)
             assert not np.array_equal(session.value(w), before)
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="Unix alone has timers of signals")
+def test_a_signal_between_products(graph: pg.Graph) -> None:
+    """What its handler raises is raised by the run, and it may run the session itself."""
+    x = y = pg.Variable(np.full((96, 96), 0.01, np.float32))
+    for _ in range(20):
+        y = pg.sin(pg.exp(pg.sin(pg.exp(pg.matmul(y, x)))))
+    nested: list[Array] = []
+
+    def raising(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with Session(graph, "cpu") as session:
+        expected = session.run(y)
+
+        def running(*_: object) -> None:
+            nested.append(session.run(y))
+
+        former = signal.getsignal(signal.SIGALRM)
+        try:
+            for number in range(60):
+                signal.signal(signal.SIGALRM, (running, raising)[number % 2])
+                signal.setitimer(signal.ITIMER_REAL, 1e-3 + 1e-4 * number)
+                deadline, count = time.monotonic() + 60, len(nested)
+                with pytest.raises(KeyboardInterrupt) if number % 2 else nullcontext():
+                    while len(nested) == count and time.monotonic() < deadline:
+                        np.testing.assert_array_equal(session.run(y), expected)
+        finally:
+            signal.signal(signal.SIGALRM, former)
+        assert len(nested) == 30
+        for value in nested:
+            np.testing.assert_array_equal(value, expected)
 
 
 def test_an_error_in_a_product_names_the_operation(

@@ -110,6 +110,18 @@ def test_every_operation_that_checks_numbers_says_which() -> None:
     assert all(bool(op.checked) == (op.check is not None) for op in _REGISTRY.values())
 
 
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("use", USES)
+def test_constants_are_checked(use: str, device: str) -> None:
+    with pg.Graph().as_default():
+        x = pg.placeholder("float32", ())
+        fetches = [pg.cast(USES[use](pg.constant(values)), "float32") * x for values in (GOOD, BAD)]
+        with pg.Session(device=device) as session:
+            session.run(fetches[0], {x: np.float32(1)})
+            with pytest.raises(pg.DataError, match=WORDS_OF_ERRORS):
+                session.run(fetches[1], {x: np.float32(1)})
+
+
 def words_model() -> pg.Sequential:
     with pg.Graph(seed=1).as_default():
         return pg.Sequential(

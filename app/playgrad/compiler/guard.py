@@ -70,8 +70,7 @@ class HostCheck:
             [values[tensor] for tensor in checked], specs_of(self.node.inputs), self.node.attrs
         )
         if problem:
-            is_fed = all(tensor.node.op.name in _GIVEN for tensor in checked)
-            kind = FeedError if is_fed else DataError
+            kind = FeedError if self.feeds and _is_fed(self.node) else DataError
             raise kind(problem, op=self.node.name, source=self.node.source)
 
 
@@ -90,12 +89,19 @@ _CHECK = register(OpDef("check_inputs", lambda inputs, attrs: [], _check_referen
 
 
 def guard(program: Program) -> Program:
-    """Add the checks of indices that a program needs on the devices of its nodes."""
+    """Add the checks of indices that a program needs on the devices of its nodes.
+
+    Raises:
+        DataError: an index that is a constant is outside.
+    """
     host: list[HostCheck] = []
     unknown: list[Node] = []
     for node in program.order():
         unchecked = kind_of(node.device or HOST).has_kernels
         if node.op.check is None or not (unchecked or _is_fed(node)):
+            continue
+        if unchecked and all(tensor.node.op.name == "constant" for tensor in _checked(node)):
+            HostCheck(node, tuple(tensor.node for tensor in _checked(node)), {}).run({})
             continue
         takes_labels = node.op.name in _CHECKED_TARGETS or "labels" in node.attrs
         trusted = _OF_TARGETS if takes_labels else _OF_DATA

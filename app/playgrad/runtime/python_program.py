@@ -95,16 +95,18 @@ class PythonProgram:
             with np.errstate(all="ignore"):
                 fetched, written = self._run(variables, fed, stop)
         except Exception as error:
-            raise explained(error, Computation.of(self._node(error))) from None
+            node = self._node(error)
+            if node is None:
+                raise
+            raise explained(error, Computation.of(node)) from None
         return fetched, dict(zip(self._written, written, strict=True))
 
-    def _node(self, error: Exception) -> Node:
-        """Return the node that raised ``error``."""
+    def _node(self, error: Exception) -> Node | None:
+        """Return the node that raised ``error``; None if a signal's handler did, beside all."""
         trace = error.__traceback__
         while trace is not None and trace.tb_frame.f_code is not self._run.__code__:
             trace = trace.tb_next
-        assert trace is not None
-        return self._nodes[trace.tb_lineno - 1]
+        return None if trace is None else self._nodes[trace.tb_lineno - 1]
 
     def _add(self, node: Node, heavy: Collection[Node]) -> None:
         kind = node.op.name

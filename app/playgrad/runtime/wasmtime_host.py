@@ -9,23 +9,26 @@ from __future__ import annotations
 import ctypes
 import weakref
 from collections import deque
-from collections.abc import Callable, Sequence
-from functools import cache, cached_property
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache, cached_property, partial
 from typing import Any
 
 import numpy as np
 import wasmtime
 from wasmtime import _ffi as ffi
 
-from playgrad.runtime.sgemm import product
+from playgrad.runtime.sgemm import Product, product
 from playgrad.runtime.step_host import ALIGNMENT, Array, Run, new_control
-from playgrad.wasm.step import SGEMM
+from playgrad.wasm.step import SGEMM_PLACE, SGEMM_WORDS
 
 _PAGE = 1 << 16
 LARGEST = (1 << 32) - _PAGE
 """Bytes of a memory: addresses have 32 bits."""
 _GROWTH = 1 << 24
 """The least bytes by which a memory grows."""
+_FIRST = SGEMM_PLACE + 4 * SGEMM_WORDS
+"""The least address of an array."""
 
 
 @cache
@@ -65,11 +68,10 @@ class WasmtimeHost:
         begin = ctypes.cast(self._memory.data_ptr(self._store), ctypes.c_void_p).value
         assert begin is not None
         self._begin, self._end, self._most = begin, _PAGE, pages * _PAGE
-        self._gaps = [(ALIGNMENT, _PAGE)]  # not 0, at which nothing may lie
+        self._gaps = [(_FIRST, _PAGE)]
         self._freed: deque[tuple[int, int]] = deque()  # finalizers run at any moment
         self._taken = 0
-        self._interrupts: list[BaseException] = []
-        self._products = _sgemm(self._store, begin, self._interrupts) if multiplies else None
+        self._products = _Products(self._store, begin) if multiplies else None
 
     @property
     def allocated(self) -> int:
@@ -160,7 +162,7 @@ class WasmtimeHost:
         compiled = wasmtime.Module(_engine(), module)
         imports: list[Any] = [self._memory]
         if self._products is not None:
-            imports.append(self._products[0])
+            imports.append(self._products.function)
         exports = wasmtime.Instance(self._store, compiled, imports).exports(self._store)
         return [self._run(exports[f"run{number}"]) for number in range(count)]
 
@@ -170,7 +172,7 @@ class WasmtimeHost:
         trap = ctypes.POINTER(ffi.wasm_trap_t)()
         # Pointers that are converted once. They are valid as long as the store, which is kept here.
         store, context = self._store, ctypes.cast(self._store._context(), ctypes.c_void_p)
-        interrupts = self._interrupts
+        products = self._products
         arguments = (
             context,
             ctypes.cast(ctypes.pointer(exported._func), ctypes.c_void_p),
@@ -181,6 +183,9 @@ class WasmtimeHost:
         call = _call_unchecked()
 
         def run(scratch: int, block: int, constants: int, table: int, steps: int) -> None:
+            if products is not None and products.is_running:
+                with products.nested():
+                    return run(scratch, block, constants, table, steps)
             values[0] = scratch
             values[4] = block
             values[8] = constants
@@ -188,9 +193,9 @@ class WasmtimeHost:
             values[16] = steps
             error = call(*arguments)
             if error or trap:
-                _raise(error, trap, interrupts)
+                _raise(error, trap, [] if products is None else products.interrupts)
 
-        run.kept = (store, exported, self._products)  # type: ignore[attr-defined]
+        run.kept = (store, exported)  # type: ignore[attr-defined]
         return run
 
 
@@ -202,37 +207,83 @@ def _call_unchecked() -> Callable[..., int | None]:
     return function(("wasmtime_func_call_unchecked", ffi.dll))
 
 
-def _sgemm(
-    store: wasmtime.Store, begin: int, interrupts: list[BaseException]
-) -> tuple[wasmtime.Func, Any]:
-    """Return the function `SGEMM` on the memory that begins at the address ``begin``, with what has
-    to live as long; what is raised in it is added to ``interrupts``."""
-    multiply, (_, parameters) = product(), SGEMM
-    words = ctypes.c_uint32 * (4 * len(parameters))  # each in the first word of 16 bytes
-    message = b"interrupted"
+class _Products:
+    """The function `SGEMM` on the memory that begins at the address ``begin``.
 
-    def call(_env: int, _caller: int, arguments: int, _count: int) -> int:
+    Nothing may be raised out of a callback: its result would be undefined, and C follow it. A
+    function would raise a pending signal before its first line; a generator waits within ``try``.
+
+    Attributes:
+        function: what modules import. It is valid as long as this object.
+        interrupts: what was raised in it.
+    """
+
+    def __init__(self, store: wasmtime.Store, begin: int) -> None:
+        self.interrupts: list[BaseException] = []
+        self._begin, self._multiply = begin, product()
+        self._words: Any = (ctypes.c_uint32 * SGEMM_WORDS).from_address(begin + SGEMM_PLACE)
+        self._resume: Any = partial(int)
+        self._current: Any
+        self._use(self._generator())
+        pointer, function = ctypes.c_void_p, ffi.wasmtime_func_t()
+        # Of the callback's four arguments, it takes the first, which is NULL.
+        kind = ctypes.CFUNCTYPE(ctypes.c_size_t, pointer)
+        self._callback = kind(self._resume)
+        signature = wasmtime.FuncType([], [])
+        create = ctypes.CFUNCTYPE(None, pointer, pointer, kind, pointer, pointer, pointer)
+        create(("wasmtime_func_new_unchecked", ffi.dll))(
+            ctypes.cast(store._context(), pointer),
+            ctypes.cast(signature.ptr(), pointer),
+            self._callback,
+            None,
+            None,
+            ctypes.cast(ctypes.byref(function), pointer),
+        )
+        self.function = wasmtime.Func._from_raw(function)
+
+    @property
+    def is_running(self) -> bool:
+        """Whether this is within a product, as a handler of a signal is."""
+        running: bool = self._current.gi_running
+        return running
+
+    @contextmanager
+    def nested(self) -> Iterator[None]:
+        """Have products within a product, which goes on afterwards."""
+        outer, words = self._current, self._words[:]
+        self._use(self._generator())
         try:
-            multiply(begin, *words.from_address(arguments)[::4])
-        except BaseException as error:  # also that of a signal
-            interrupts.append(error)
-            return _new_trap()(message, len(message)) or 0
-        return 0
+            yield
+        finally:
+            self._use(outer)
+            self._words[:] = words
 
-    pointer = ctypes.c_void_p
-    kind = ctypes.CFUNCTYPE(ctypes.c_size_t, pointer, pointer, pointer, ctypes.c_size_t)
-    callback, function = kind(call), ffi.wasmtime_func_t()
-    signature = wasmtime.FuncType([wasmtime.ValType.i32()] * len(parameters), [])
-    create = ctypes.CFUNCTYPE(None, pointer, pointer, kind, pointer, pointer, pointer)
-    create(("wasmtime_func_new_unchecked", ffi.dll))(
-        ctypes.cast(store._context(), pointer),
-        ctypes.cast(signature.ptr(), pointer),
-        callback,
-        None,
-        None,
-        ctypes.cast(ctypes.byref(function), pointer),
-    )
-    return wasmtime.Func._from_raw(function), callback
+    def _use(self, generator: Generator[int, None, None]) -> None:
+        self._current = generator
+        self._resume.__setstate__((generator.send, (), {}, {}))
+
+    def _generator(self) -> Generator[int, None, None]:
+        generator = _multiplying(self._multiply, self._begin, self._words, self.interrupts)
+        next(generator)
+        return generator
+
+
+def _multiplying(
+    multiply: Product, begin: int, words: Any, interrupts: list[BaseException]
+) -> Generator[int, None, None]:
+    """Multiply each time it is resumed, and yield 0, or a trap if something was raised."""
+    message, trap = b"interrupted", 0
+    while True:
+        try:
+            while True:
+                yield trap
+                trap = 0
+                multiply(begin, *words[:])
+        except GeneratorExit:
+            return
+        except BaseException as error:  # also that of a signal
+            trap = _new_trap()(message, len(message)) or 0
+            interrupts.append(error)
 
 
 @cache

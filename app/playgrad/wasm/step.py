@@ -16,11 +16,11 @@ from playgrad.wasm.values import StackValue, integer
 
 T = TypeVar("T")
 
-SGEMM = ("sgemm", (I32,) * 12)
-"""The name and the parameters of the host's product of float32 matrices, C = A B or C += A B: 1 or
-0 for each of A and B, whether it is stored transposed; the rows of C, its columns, and the terms of
-a sum; then the address and the elements from one stored row to the next of A; the same of B; 1 to
-add to C, or 0; and the same of C."""
+SGEMM, SGEMM_PLACE, SGEMM_WORDS = "sgemm", 16, 12
+"""The name of the host's product of float32 matrices, C = A B or C += A B, and the address and the
+number of its arguments: 1 or 0 for each of A and B, whether it is stored transposed; the rows of C,
+its columns, and the terms of a sum; then the address and the elements from one stored row to the
+next of A; the same of B; 1 to add to C, or 0; and the same of C."""
 
 (
     UNDER_WAY, FAILURE, STEPS_DONE, UNFINISHED, CONTROL, MODULE, PRIVATE, STRIDE, FIRST_POINTER
@@ -55,7 +55,7 @@ class StepCode:
 
     Attributes:
         f: the procedure to write to, of the run that was begun last.
-        sgemm: the host's product; None if it has none.
+        sgemm: calls the host's product, whose arguments are its own; None if it has none.
         squashing: cells, by their nodes, that leave their gates squashed, and their gradients.
         constants: the bytes of constants.
         scratch_bytes: the bytes that the host provides at ``scratch``.
@@ -72,8 +72,8 @@ class StepCode:
         self.constants = bytearray()
         self.scratch_bytes = 0
         self.f: Procedure
-        self._module = Module(dict([SGEMM]) if multiplies else {}, relaxed)
-        self.sgemm = self._module.imported.get(SGEMM[0])
+        self._module = Module({SGEMM: ()} if multiplies else {}, relaxed)
+        self.sgemm = _sgemm(self._module) if multiplies else None
         self._shared: dict[Hashable, Any] = {}
         self._offsets: dict[bytes, int] = {}
         self._pointers: dict[int, Local] = {}
@@ -228,3 +228,12 @@ class StepCode:
         if self._threads is not None:
             self._threads.finish()
         return self._module.encode()
+
+
+def _sgemm(module: Module) -> Procedure:
+    """Add a procedure that calls the host's product."""
+    f = module.procedure([I32] * SGEMM_WORDS)
+    for number, value in enumerate(f.arguments):
+        f.store(integer(SGEMM_PLACE), value, 4 * number)
+    f.call(module.imported[SGEMM])
+    return f

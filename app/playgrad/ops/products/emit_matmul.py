@@ -97,8 +97,8 @@ def _call_blas(
 def _stored(distances: tuple[int, int, int], columns: int) -> tuple[int, int]:
     """Return whether a matrix is stored transposed, and the elements from row to row as stored."""
     _, row, column = distances
-    # A single row or column may be taken for either.
-    return (0, max(row // 4, columns)) if column == 4 else (1, column // 4)
+    # A single row or column may be taken for either, but the rows of a stack lie side by side.
+    return (0, max(row // 4, columns)) if column == 4 or columns == 1 else (1, column // 4)
 
 
 def _emit_packed(

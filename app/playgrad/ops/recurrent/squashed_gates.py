@@ -33,8 +33,12 @@ def cells_that_squash(
         if gates in lasting or gates not in computed or len(both) != 2:
             continue
         cell, gradient = both  # in order
-        if (cell.op.name, gradient.op.name) == (CELL, GRADIENT) and all(
-            root(a) is root(b) for a, b in zip(cell.inputs, gradient.inputs[:2], strict=True)
+        if (
+            (cell.op.name, gradient.op.name) == (CELL, GRADIENT)
+            and root(cell.inputs[0]) is gates  # not the memory, which both use as well
+            and all(
+                root(a) is root(b) for a, b in zip(cell.inputs, gradient.inputs[:2], strict=True)
+            )
         ):
             chosen |= {cell, gradient}
     return chosen

@@ -24,7 +24,7 @@ const IDX_HEAD = 16;
 const MOST_SIDE = 256;
 const MOST_BYTES = 1 << 28;
 
-/** The type with which a server sends it. */
+/** The type with which a server sends it. Servers and browsers keep copies: another code needs another type and MAGIC, and the server another ending. */
 export const PIXELS = "application/vnd.playgrad.pixels";
 
 /** A range is made longer below this. */

@@ -134,7 +134,7 @@ PROBLEMS = {
     ),
     "too large a number": (
         {"nodes": b"id,n\na,1\nb,1e39\n"},
-        "nodes.csv, line 3: column 'n': '1e39' is not a number.",
+        "nodes.csv, line 3: column 'n': '1e39' is too large for float32.",
     ),
     "too large a number to predict": (
         {"nodes": b"id,y\na,0.5\nb,1.5\nc,2.5\nd,1e39\n"},

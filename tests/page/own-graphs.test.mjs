@@ -116,6 +116,8 @@ test("the programs run, and classify or estimate nodes", () => {
     classes: graphProgram("classes", { classes: ["p", "q"], known: 54, plain: true }),
     few: graphProgram("classes", { classes: ["p", "q"], known: 9, plain: false }),
     numbers: graphProgram("numbers", { classes: [], known: 54, plain: false }),
+    scattered: graphProgram("scattered", { classes: ["p", "q"], known: 20, plain: true }),
+    alike: graphProgram("alike", { classes: [], known: 5, plain: false }),
   };
   for (const [name, program] of Object.entries(programs))
     writeFileSync(join(folder, `${name}.txt`), program);
@@ -127,7 +129,13 @@ classes = "id,n,y\\n" + "".join(f"v{i},{i % 2 + i % 5 / 10},{'pq'[i % 2] if i in
 numbers = "id,k,y\\n" + "".join(f"v{i},{'pq'[i % 2]},{i % 2 + i % 5 / 10 if i in known else ''}\\n" for i in range(60))
 pg.data.graph_from_csv(classes.encode(), edges.encode()).save("classes")
 pg.data.graph_from_csv(numbers.encode(), edges.encode()).save("numbers")
-for name in ("classes", "few", "numbers"):
+import numpy as np
+some = np.flatnonzero(np.random.default_rng(0).random(60) < 0.8)[:20]
+scattered = "id,y\\n" + "".join(f"v{i},{'pq'[i % 2] if i in some else ''}\\n" for i in range(60))
+alike = "id,k,y\\n" + "".join(f"v{i},{i},{1.5 if i < 5 else ''}\\n" for i in range(60))
+pg.data.graph_from_csv(scattered.encode(), edges.encode()).save("scattered")
+pg.data.graph_from_csv(alike.encode(), edges.encode()).save("alike")
+for name in ("classes", "few", "numbers", "scattered", "alike"):
     print(name)
     exec(compile(open(name + ".txt").read(), name, "exec"), {})
 `,
@@ -137,6 +145,8 @@ for name in ("classes", "few", "numbers"):
   assert.match(output, /^classes\nright: (9\d|100)% of the nodes that test\nv9: q\n/);
   assert.match(output, /few\nright: (9\d|100)% of the nodes that train\n/);
   assert.match(output, /numbers\nmean error: 0\.\d+\nv9: [01]\.\d+\n/);
+  assert.match(output, /scattered\nright: \d+% of the nodes that test\n/);
+  assert.match(output, /alike\nmean error: [\d.e-]+\nv5: \d/);
 });
 
 test("errors of Python about two tables have a sentence in Chinese", () => {

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import encodings
+import sys
 import zipfile
 from pathlib import Path
 
@@ -10,6 +12,9 @@ import pytest
 from playgrad.assets import PYODIDE
 from playgrad.assets.codings import stored
 from playgrad.page.later_modules import NAME, LaterModules
+
+NOWHERE: list[str] = []
+"""The path of a page, which has none of the modules."""
 
 
 class Server:
@@ -45,7 +50,7 @@ def test_modules_that_come_later_are_found_in_one_archive(tmp_path: Path) -> Non
     finder = LaterModules(server.fetch, tmp_path)
     # The last ones are modules of packages that are there in part.
     for name in ("unittest", "xml.sax", "email.mime.text", "encodings.cp1250", "logging.config"):
-        spec = finder.find_spec(name)
+        spec = finder.find_spec(name, NOWHERE)
         assert spec and spec.origin
         path = Path(spec.origin).relative_to(tmp_path / NAME).with_suffix("")
         assert ".".join(path.parts).removesuffix(".__init__") == name
@@ -63,7 +68,31 @@ def test_a_module_that_cannot_be_fetched_says_why_and_is_found_later(tmp_path: P
     server = Server(OSError("cannot load it from the page: this computer is offline"))
     finder = LaterModules(server.fetch, tmp_path)
     with pytest.raises(ModuleNotFoundError, match=r"'unittest': .* is offline") as raised:
-        finder.find_spec("unittest")
+        finder.find_spec("unittest", NOWHERE)
     assert raised.value.name == "unittest"
     server.problem = None
-    assert finder.find_spec("unittest")
+    assert finder.find_spec("unittest", NOWHERE)
+
+
+def test_a_folder_does_not_hide_a_module_and_a_file_does(tmp_path: Path) -> None:
+    (tmp_path / "trace").mkdir()
+    (tmp_path / "wave.py").write_text("")
+    server = Server()
+    finder = LaterModules(server.fetch, tmp_path)
+    path = [str(tmp_path)]
+    own, later = finder.find_spec("wave", path), finder.find_spec("trace", path)
+    assert own and own.origin == str(tmp_path / "wave.py")
+    assert later and later.origin and NAME in later.origin
+
+
+def test_an_encoding_that_cannot_be_fetched_is_not_remembered_as_unknown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = Server(OSError("this computer is offline"))
+    monkeypatch.delitem(sys.modules, "encodings.cp1006", raising=False)
+    monkeypatch.setattr(sys, "meta_path", [LaterModules(server.fetch, tmp_path), *sys.meta_path])
+    monkeypatch.setattr(encodings, "__path__", [])
+    with pytest.raises(LookupError, match="'cp1006': this computer is offline"):
+        "x".encode("cp1006")
+    server.problem = None
+    assert "x".encode("cp1006") == b"x"

@@ -106,6 +106,8 @@ def test_images_are_packed_for_pages_that_unpack_them(
     assert packed.mimetype == TYPE
     assert packed.headers["Playgrad-Unpacked-Digest"] == file.sha256
     assert "Accept" in packed.vary and "Accept" in plain.vary
+    # The service worker takes other files from the browser's cache, whatever it accepts.
+    assert "Accept" not in client.get("/data/mnist/test-labels", headers=accepting).vary
     assert len(packed.data) < 1_100_000 < len(brotli.compress(path.read_bytes(), quality=5))
 
     # A damaged copy is not sent, and made again.

@@ -114,6 +114,15 @@ def test_a_folder_with_other_things_is_refused(
         write_site(tmp_path / "thesis.txt", lite=True)
 
 
+def test_what_a_first_visit_fetches_is_counted_without_later_files(site: Path) -> None:
+    written = write_site(site, lite=True, say=lambda text: None)
+    later = re.compile(r"/(data|static/(gallery|weights|icons|vendor/onnx))|.*/python_stdlib_later")
+    early = {each for path, each in listed(site)["files"].items() if not later.match(path)}
+    others = ("index.html", "service-worker.js", "version.json")
+    files = [*(site / "files" / each for each in early), *(site / each for each in others)]
+    assert written.first_visit == sum(path.stat().st_size for path in files)
+
+
 def test_what_others_put_into_a_site_stays(site: Path) -> None:
     others = [site / "CNAME", site / "files" / "thesis.txt", site / "docs" / "lesson.md"]
     for path in others:

@@ -241,7 +241,7 @@ def _check_size(
 def _as_numbers(file: GraphTable, column: Column) -> Array:
     """Return a column of numbers (rows,); raise ReadError if a cell is not one."""
     values = column.numbers if column.type in ("number", "date") else np.full(1, np.nan)
-    wrong = np.flatnonzero(np.isnan(values) | (np.abs(values) > np.finfo(np.float32).max))
+    wrong = np.flatnonzero(np.isnan(values))
     if wrong.size:
         row = int(wrong[0])
         if column.type == "category" or column.type == "text":
@@ -254,6 +254,7 @@ def _as_numbers(file: GraphTable, column: Column) -> Array:
         code = "not-number" if cell else "empty-cell"
         words = f"column '{column.title}': {what}."
         raise file.at_row(code, row, words, hint, column=column.title, cell=cell)
+    _check_range(file, column, values)
     return values
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import gc
 import linecache
 import sys
+from importlib.machinery import PathFinder
 from typing import Any
 
 from playgrad.data.source import set_source
@@ -307,7 +308,9 @@ def main() -> None:
     set_user_files(BrowserModels())
     if sys.platform == "emscripten":
         controller.packages = Packages(host.fetch_data)
-        sys.meta_path += [LaterModules(host.fetch_later_library), controller.packages]
+        place = sys.meta_path.index(PathFinder)
+        sys.meta_path.insert(place, LaterModules(host.fetch_later_library))
+        sys.meta_path.append(controller.packages)
 
 
 def prepare(package: str) -> None:

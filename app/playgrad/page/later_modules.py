@@ -16,7 +16,10 @@ NAME = "python_stdlib_later.zip"
 
 
 class LaterModules:
-    """Finds them, as a finder at the end of ``sys.meta_path``.
+    """Finds them, as a finder in ``sys.meta_path``, before that of modules in files.
+
+    There a folder of the same name, such as ``trace/``, would be a package without modules: Python
+    takes it for one only if nothing else has that name.
 
     Args:
         fetch: loads the archive of the modules. Raises OSError if it cannot.
@@ -34,14 +37,20 @@ class LaterModules:
 
         Raises:
             ModuleNotFoundError: the archive cannot be fetched.
+            LookupError: the same, for an encoding: Python would remember it as unknown.
             KeyboardInterrupt: a stop was requested, which ends the wait.
         """
         if not comes_later(name):
             return None
+        own = PathFinder.find_spec(name, path, target)
+        if own is not None and own.loader is not None:
+            return own  # of the program, or of a package that comes later
         if not self._archive.is_file():
             try:
                 write_whole(self._archive, self._fetch())
             except OSError as error:
+                if name.startswith("encodings."):
+                    raise LookupError(f"No encoding {name[10:]!r}: {error}") from None
                 problem = f"No module named {name!r}: {error}"
                 raise ModuleNotFoundError(problem, name=name) from None
         package = name.rpartition(".")[0].replace(".", "/")

@@ -33,7 +33,7 @@ from playgrad.server.image import ImageCache
 from playgrad.server.names import names_content
 from playgrad.server.page import ComposedPage, compose
 from playgrad.server.page_bundle import folder_of
-from playgrad.server.pixels import send_images
+from playgrad.server.pixels import IMAGES, send_images
 from playgrad.server.texts import Text, send_text
 from playgrad.server.version import VERSION_HEADER, Version, describe_version
 from playgrad.server.watch import add_watch_routes
@@ -187,7 +187,8 @@ def _add_asset_routes(app: Flask, images: ImageCache) -> None:
             fetch_first(asset)
         response = send_images(asset, asset.pinned[name])
         response = response or _send_asset(asset, name, REVALIDATE)
-        response.vary.add("Accept")
+        if IMAGES in name:  # others are the same for every client, and are fetched once
+            response.vary.add("Accept")
         return response
 
 

@@ -26,8 +26,9 @@ TYPE = "application/vnd.playgrad.pixels"
 UNPACKED_DIGEST = "Playgrad-Unpacked-Digest"
 """The header with the SHA-256, in hex, of what a packed copy unpacks to."""
 
+IMAGES = "-images-"
+"""In the names of files of images."""
 _ENDING = ".pixels"
-_IMAGES = "-images-"
 _TIMEOUT_SECONDS = 600
 _log = logging.getLogger(__name__)
 
@@ -41,7 +42,7 @@ def pack_images(assets: Iterable[Asset]) -> None:
     for asset in assets:
         for file in asset.files:
             path = asset.folder() / file.name
-            if _IMAGES in file.name and not has_packed(path) and file.is_at(path):
+            if IMAGES in file.name and not has_packed(path) and file.is_at(path):
                 _pack(path)
 
 

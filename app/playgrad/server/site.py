@@ -42,7 +42,10 @@ _LITTLE_GAIN = 0.95
 _LEVEL = 6  # of gzip: 9 takes three times as long, for a hundredth
 _NO_FRAMES = FramePolicy.of(["none"])
 # What a first visit needs until Python is up, with the image of its memory or without.
-_LATER = re.compile(r"/(data|image)/|/static/(gallery|weights|icons|vendor/onnx-messages)")
+_LATER = re.compile(
+    r"/(data|image)/|/static/(gallery|weights|icons|vendor/onnx-messages)"
+    r"|/pyodide/[^/]+/python_stdlib_later"
+)
 
 
 class SiteError(PlaygradError):

@@ -65,16 +65,16 @@ export function graphProgram(name, { classes, known, plain }) {
       ? []
       : [
           "# The same for the numbers to predict, of the nodes where they are known.",
-          "mean, deviation = y[graph.labelled].mean(), y[graph.labelled].std()",
+          "mean, deviation = y[graph.labelled].mean(), y[graph.labelled].std() or 1",
           "y = (y - mean) / deviation",
         ]),
     "",
     ...(splits
       ? [
-          `# Of the nodes whose ${what} is known, about a fifth is for testing.`,
-          "random = np.random.default_rng(0)",
-          "trains = graph.labelled & (random.random(len(y)) < 0.8)",
-          "tests = graph.labelled & ~trains",
+          `# Of the nodes whose ${what} is known, a fifth is for testing.`,
+          "known = np.random.default_rng(0).permutation(np.flatnonzero(graph.labelled))",
+          "tests = np.isin(np.arange(len(y)), known[: len(known) // 5])",
+          "trains = graph.labelled & ~tests",
         ]
       : [`trains = graph.labelled  # the nodes whose ${what} is known`]),
     "",

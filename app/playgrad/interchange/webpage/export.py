@@ -51,6 +51,9 @@ def page_text(model: Any, network: InferenceGraph, names: Names | None = None) -
         for name in ("player.js", "player.css")
     )
     described = about(model, network, shapes, names or Names())
+    if program.looks_up and any(view["kind"] != "text" for view in described["inputs"]):
+        # WebAssembly checks what it looks up. Numbers of a text are those of its vocabulary.
+        program.plan = None
     return _PAGE.format(
         policy=_policy(player, style),
         title=html.escape(described["title"]),

@@ -48,11 +48,14 @@ class PageProgram:
         weights: the bytes of the variables, as in a GPU's buffer.
         plan: the Plan of the same prediction (``compiler/plan.py``), whose one external buffer has
             ``weights``; None if WebGPU cannot compute it.
+        looks_up: whether the Plan looks something up by numbers of the inputs, which it does not
+            check.
     """
 
     data: dict[str, Any]
     weights: bytes
     plan: dict[str, Any] | None
+    looks_up: bool
 
     @property
     def content(self) -> dict[str, Any]:
@@ -78,9 +81,8 @@ def page_program(network: InferenceGraph, shapes: Shapes) -> PageProgram:
     places, weights = _stored(variables)
     read = [reduced.feeds.get(tensor.node.name) for tensor in network.inputs]
     step = compile_whole(order, reduced.fetches, [tensor for tensor in read if tensor is not None])
-    return PageProgram(
-        _data(step, places, read, reduced.fetches), weights, _plan(program, shapes, places)
-    )
+    plan, looks_up = _plan(program, shapes, places)
+    return PageProgram(_data(step, places, read, reduced.fetches), weights, plan, looks_up)
 
 
 def _check(node: Node) -> None:
@@ -155,15 +157,17 @@ def _stored(values: Mapping[str, Array]) -> tuple[dict[str, Place], bytes]:
     return places, bytes(content)
 
 
-def _plan(program: Program, shapes: Shapes, places: Mapping[str, Place]) -> dict[str, Any] | None:
+def _plan(
+    program: Program, shapes: Shapes, places: Mapping[str, Place]
+) -> tuple[dict[str, Any] | None, bool]:
     """Return the Plan for any GPU, with the limits that WebGPU guarantees, and the names of its
-    feeds and fetches in the order of inputs and outputs; a feed that it does not read is None.
-    """
+    feeds and fetches in the order of inputs and outputs, where a feed that it does not read is
+    None; and whether it looks something up by numbers of the inputs."""
     target = Target(is_software=False, limits=Limits())
     try:
         compiled = run_passes(program, shapes, Policy(FIRST_GPU, [FIRST_GPU]))
         if compiled.segments.keys() != {FIRST_GPU}:  # some operations need the processor
-            return None
+            return None, False
         segments = compiled.segments[FIRST_GPU]
         # Merged kernels would be faster, but are the larger part of a page with many layers.
         builder = PlanBuilder(
@@ -171,9 +175,9 @@ def _plan(program: Program, shapes: Shapes, places: Mapping[str, Place]) -> dict
         )
         plan = builder.build()
     except (OutOfMemoryError, UnsupportedOpError):
-        return None
+        return None, False
     names = [tensor.name for tensor in compiled.program.fetches]
     if not plan["fetches"].keys() >= set(names):  # an output that nothing computes
-        return None
+        return None, False
     feeds = [name if name in plan["feeds"] else None for name in program.feeds]
-    return {**plan, "inputs": feeds, "outputs": names}
+    return {**plan, "inputs": feeds, "outputs": names}, bool(compiled.program.checks)

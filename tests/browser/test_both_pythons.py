@@ -82,8 +82,9 @@ SKIPPED = {
     "chrome", "eta_seconds", "steps_per_second", "traceback", "timeline", "kinds", "headline",
     "histograms",  # of steps that a clock chooses
     "gzip", "signal_to_noise",
+    "computed_nodes",  # the page's Python compiles steps, the desktop's does not here
 }  # fmt: skip
-"""Parts of messages that depend on time, or on the last bit of a number."""
+"""Parts of messages that depend on time, on the host, or on the last bit of a number."""
 
 
 def drive(chromium: Browser, address: str) -> dict[str, Any]:

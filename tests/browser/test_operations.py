@@ -39,7 +39,7 @@ def test_a_step_is_gone_through_operation_by_operation(playground: Playground) -
     expect(at("waiting").locator("li:not([data-fallen])")).to_have_count(0)
 
     at("compiler-passes").locator("summary").click()
-    expect(at("compiler-passes").locator("[data-pass]")).to_have_count(9)
+    expect(at("compiler-passes").locator("[data-pass]")).to_have_count(10)
     expect(at("fused-groups").locator("tbody tr").first).to_be_visible()
     after = playground.weights()
     assert all((after[name] == weight).all() for name, weight in before.items())

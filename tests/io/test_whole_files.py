@@ -261,6 +261,6 @@ def test_every_file_is_written_by_this_function() -> None:
         if writing.search(file.read_text(encoding="utf-8"))
     }
     # The text of the scripts that are exported has np.save, and so have a hint and an example.
-    # Versions of models are written whole as folders.
+    # Versions of models are written whole as folders, and a graph to memory before it is written.
     texts = {"interchange/script/export.py", "data/absent.py", "io/writing.py"}
-    assert found == {"io/whole_files.py", "serving/store.py", *texts}
+    assert found == {"io/whole_files.py", "serving/store.py", "data/named_graph.py", *texts}

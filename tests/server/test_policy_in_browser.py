@@ -15,11 +15,12 @@ PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>probe</tit
 
 PYTHON_WORKER = """
 import { pyodideURL } from "/static/vendor/versions.js";
+const stdLibURL = `${pyodideURL}python_stdlib_at_once.zip`;
 const violations = [];
 self.addEventListener("securitypolicyviolation", (e) => violations.push(e.violatedDirective));
 try {
   const { loadPyodide } = await import(`${pyodideURL}pyodide.mjs`);
-  const pyodide = await loadPyodide({ indexURL: pyodideURL, packages: ["numpy"] });
+  const pyodide = await loadPyodide({ indexURL: pyodideURL, stdLibURL, packages: ["numpy"] });
   const bundle = await (await fetch("/bundle/playgrad.zip")).arrayBuffer();
   pyodide.unpackArchive(bundle, "zip", { extractDir: "/library" });
   const sum = pyodide.runPython(`
@@ -31,7 +32,7 @@ float(numpy.arange(10.0).sum() + numpy.linalg.det(numpy.eye(3)))`);
   const version = pyodide.runPython("sys.version_info[:2]").toJs();
   self.postMessage({ sum, version, isolated: self.crossOriginIsolated, violations });
 } catch (error) {
-  self.postMessage({ error: String(error), violations });
+  self.postMessage({ error: String(error?.message ?? error), violations });
 }
 """
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass
+from io import BytesIO
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from playgrad.errors import DataError
+from playgrad.io.whole_files import write_whole
 
 Array = np.ndarray[Any, Any]
 MOST_TEXT = 1 << 28
@@ -69,11 +71,15 @@ class NamedGraph:
             "feature_names": _texts(self.features, "features"),
         }  # fmt: skip
         kept = {name: array for name, array in arrays.items() if array is not None}
-        if isinstance(file, (str, PathLike)):
-            path = Path(file)
-            file = path if path.suffix == ".npz" else path.with_name(f"{path.name}.npz")
+        content = BytesIO()
+        np.savez_compressed(content, **kept)
         try:
-            np.savez_compressed(file, **kept)
+            if isinstance(file, (str, PathLike)):
+                path = Path(file)
+                file = path if path.suffix == ".npz" else path.with_name(f"{path.name}.npz")
+                write_whole(file, content.getbuffer())
+            else:
+                file.write(content.getbuffer())
         except OSError as error:
             raise DataError(f"{file} cannot be written: {error.strerror}.") from None
 

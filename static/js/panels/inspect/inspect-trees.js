@@ -1,4 +1,5 @@
 import { html, useState } from "../../../vendor/preact.js";
+import { kindOf } from "../../../engine/kinds.js";
 import { treesView } from "../../engine/questions.js";
 import * as store from "../../state/store.js";
 import { sampleNumber } from "../../training/inspected-layer.js";
@@ -56,7 +57,7 @@ function Joined({ view }) {
   const device = store.fit.value?.device ?? store.deviceChoice.value;
   return html`
     <p data-testid="trees-summary">${words.summary(total, view.samples, steps)}</p>
-    ${device.startsWith("gpu") && html`<p data-testid="trees-device">${words.onProcessor}</p>`}
+    ${kindOf(device)?.runsPlans && html`<p data-testid="trees-device">${words.onProcessor}</p>`}
     <p class="hint">${words.about}
       ${calls.length < size && ` ${words.tooLarge(calls.length, size)}`}${joins.length < steps && ` ${words.someSteps(joins.length, steps)}`}</p>
     <ul class="tree-kinds">${kinds.map(

@@ -22,33 +22,12 @@ const corner = ({ x, y, width, height }) => `translate(${x - width / 2} ${y - he
  *   `isMarked`: the search has found it; `light`: its place in the step that is gone through;
  *   `isPython`: Python computes it, or a part of it, between compiled operations; `isCurrent`: Tab moves to it
  */
-export function GraphItem({
-  item,
-  box,
-  colourOf,
-  isSelected,
-  isMarked,
-  light,
-  isPython,
-  isCurrent,
-  onUse,
-  onFocus,
-}) {
+export function GraphItem(props) {
+  const { item, box, colourOf, isSelected, isMarked, light } = props;
+  const { isPython, isCurrent, onUse, onFocus } = props;
   // Of thousands of items few change at a time.
   return useMemo(
-    () =>
-      drawn({
-        item,
-        box,
-        colourOf,
-        isSelected,
-        isMarked,
-        light,
-        isPython,
-        isCurrent,
-        onUse,
-        onFocus,
-      }),
+    () => drawn(props),
     [item, box, colourOf, isSelected, isMarked, light, isPython, isCurrent, onUse, onFocus],
   );
 }

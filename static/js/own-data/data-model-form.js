@@ -15,6 +15,7 @@ import * as userData from "./user-data.js";
 import { closeDrawer } from "./drawer-state.js";
 import { loadCall } from "./model-line.js";
 import { beginModelProgram, loadModelInProgram } from "./model-use.js";
+import { NameField } from "./name-field.js";
 
 /** @import { ModelFile } from "../../engine/messages.js" */
 
@@ -88,12 +89,8 @@ function UseModel({ file, bytes, about }) {
   };
   const words = t().dataModels;
   return html`
-    <div class="data-fields">
-      <label class="data-field"><span>${t().data.names.label}</span>
-        <input class="data-name" data-testid="data-name" value=${name} autocomplete="off" spellcheck="false" aria-invalid=${wrong !== ""}
-          onInput=${(/** @type {any} */ event) => setTyped(event.target.value)} /></label>
-    </div>
-    <p class="hint" role="status">${wrong || (userData.has(name) ? words.replaces(name) : "")}</p>
+    <${NameField} name=${name} wrong=${wrong} onName=${setTyped}
+      hint=${userData.has(name) ? words.replaces(name) : ""} />
     <div class="data-ways">
       <button type="button" class="button primary" data-testid="model-use" disabled=${wrong !== ""} onClick=${keep(() => loadModelInProgram(name, about))}
         title=${words.nowIs}>${words.now}</button>

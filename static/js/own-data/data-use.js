@@ -8,6 +8,7 @@ import { ClassCounts } from "./class-counts.js";
 import { inMemory } from "./data-list.js";
 import { missingNames, problemOfName, suggestedName, usedNames } from "./data-names.js";
 import { aboutOf, classCounts, encodeSet } from "./data-set.js";
+import { NameField } from "./name-field.js";
 import * as userData from "./user-data.js";
 import { closeDrawer } from "./drawer-state.js";
 import { beginProgram, loadInProgram } from "./use.js";
@@ -53,12 +54,8 @@ export function UseData({ set, problem, file }) {
   return html`<section class="data-use" aria-label=${words.label}>
     <div role="alert">${problem && html`<p class="data-problem" data-testid="data-problem">${problem}</p>`}</div>
     ${set && html`<${Summary} set=${set} />`}
-    <div class="data-fields">
-      <label class="data-field"><span>${t().data.names.label}</span>
-        <input class="data-name" data-testid="data-name" value=${name} autocomplete="off" spellcheck="false" aria-invalid=${wrong !== ""}
-          onInput=${(/** @type {any} */ event) => setTyped(event.target.value)} /></label>
-    </div>
-    <p class="hint" role="status">${wrong || (userData.has(name) ? t().data.names.replaces(name) : outcome)}</p>
+    <${NameField} name=${name} wrong=${wrong} onName=${setTyped}
+      hint=${userData.has(name) ? t().data.names.replaces(name) : outcome} />
     <div class="data-ways">
       <button type="button" class="button primary" data-testid="data-use" disabled=${isOff} onClick=${keep(() => loadInProgram(name))}
         title=${words.nowIs}>${words.now}</button>

@@ -8,6 +8,7 @@ import { missingGraphs, problemOfName, suggestedName, usedGraphs } from "./data-
 import { closeDrawer } from "./drawer-state.js";
 import { graphCall } from "./graph-line.js";
 import { beginGraphProgram, loadGraphInProgram } from "./graph-use.js";
+import { NameField } from "./name-field.js";
 import * as userData from "./user-data.js";
 
 /**
@@ -59,12 +60,8 @@ export function UseGraph({ graph, file, isOff }) {
   const words = t().data.use;
   const cannot = isOff || wrong !== "";
   return html`<section class="data-use" aria-label=${words.label}>
-    <div class="data-fields">
-      <label class="data-field"><span>${t().data.names.label}</span>
-        <input class="data-name" data-testid="data-name" value=${name} autocomplete="off" spellcheck="false" aria-invalid=${wrong !== ""}
-          onInput=${(/** @type {any} */ event) => setTyped(event.target.value)} /></label>
-    </div>
-    <p class="hint" role="status">${wrong || (userData.has(name) ? t().data.names.replaces(name) : outcome)}</p>
+    <${NameField} name=${name} wrong=${wrong} onName=${setTyped}
+      hint=${userData.has(name) ? t().data.names.replaces(name) : outcome} />
     <div class="data-ways">
       <button type="button" class="button primary" data-testid="graph-begin" disabled=${cannot} onClick=${keep((about) => beginGraphProgram(name, about))}
         title=${words.beginIs}>${words.begin}</button>

@@ -6,9 +6,7 @@ import { t } from "../words/locale.js";
 import { endingOf, problemOfModelName, problemOfName } from "./data-names.js";
 import * as userData from "./user-data.js";
 import { closeDrawer } from "./drawer-state.js";
-import { beginGraphProgram, loadGraphInProgram } from "./graph-use.js";
-import { beginModelProgram, loadModelInProgram } from "./model-use.js";
-import { beginProgram, loadInProgram } from "./use.js";
+import { beginProgram, inMemory, loadInProgram } from "./use.js";
 
 /** @import { Entry } from "./user-data.js" */
 
@@ -43,18 +41,12 @@ function DataEntry({ entry, setProblem }) {
     }
   };
   const isModel = about.kind === "model";
-  const use = attempt(() => {
-    if (isModel) loadModelInProgram(name, about);
-    else if (about.kind === "graph") loadGraphInProgram(name);
-    else loadInProgram(name);
-    closeDrawer();
-  });
-  const begin = attempt(() => {
-    if (isModel) beginModelProgram(name, about);
-    else if (about.kind === "graph") beginGraphProgram(name, about);
-    else beginProgram(name, about);
-    closeDrawer();
-  });
+  /** @param {typeof loadInProgram} use */
+  const useBy = (use) =>
+    attempt(() => {
+      use(name, about);
+      closeDrawer();
+    });
   const save = attempt(async () =>
     offer(
       isModel ? name : `${name}.npz`,
@@ -86,8 +78,8 @@ function DataEntry({ entry, setProblem }) {
     <p class="hint">${describe(about)}</p>
     ${entry.failure && html`<p class="data-warning">${inMemory(entry.failure)}</p>`}
     <div class="data-entry-actions">
-      <button type="button" class="button small" data-testid="data-entry-use" onClick=${use}>${words.use}</button>
-      <button type="button" class="button small" onClick=${begin}>${words.begin}</button>
+      <button type="button" class="button small" data-testid="data-entry-use" onClick=${useBy(loadInProgram)}>${words.use}</button>
+      <button type="button" class="button small" onClick=${useBy(beginProgram)}>${words.begin}</button>
       <button type="button" class="button quiet small" data-testid="data-entry-save" onClick=${save}><${Icon} name="save" />${isModel ? t().dataModels.save : t().data.use.save}</button>
       ${
         doing !== "rename" &&
@@ -145,10 +137,6 @@ export function describeModel({ parameters, layers, compiled, sequence_length: s
     compiled ? words.compiled : "",
   ]);
 }
-
-/** Why data is not kept. @param {import("../session/session-database.js").StorageFailure} failure */
-export const inMemory = ({ reason, message }) =>
-  reason === "full" ? t().data.kept.full : t().data.kept.notStored(message);
 
 /** @param {HTMLElement | null} element */
 const focusOnce = (element) => {

@@ -3,7 +3,7 @@ import { bytes as size } from "../words/format.js";
 import { t } from "../words/locale.js";
 import { modelFile } from "../files/model-files.js";
 import * as store from "../state/store.js";
-import { describeModel, inMemory } from "./data-list.js";
+import { describeModel } from "./data-list.js";
 import {
   endingOf,
   missingModels,
@@ -12,10 +12,9 @@ import {
   usedModels,
 } from "./data-names.js";
 import * as userData from "./user-data.js";
-import { closeDrawer } from "./drawer-state.js";
 import { loadCall } from "./model-line.js";
-import { beginModelProgram, loadModelInProgram } from "./model-use.js";
 import { NameField } from "./name-field.js";
+import { beginProgram, keep, loadInProgram } from "./use.js";
 
 /** @import { ModelFile } from "../../engine/messages.js" */
 
@@ -80,21 +79,16 @@ function UseModel({ file, bytes, about }) {
     );
   const wrong = problemOfModelName(name, ending);
 
-  /** @param {() => void} then */
-  const keep = (then) => async () => {
-    const entry = await userData.keep(name, bytes, { kind: "model", ...about });
-    then();
-    closeDrawer();
-    if (entry.failure) store.note(inMemory(entry.failure));
-  };
+  /** @param {typeof loadInProgram} use */
+  const keepFor = (use) => () => keep(name, bytes, { kind: "model", ...about }, use);
   const words = t().dataModels;
   return html`
     <${NameField} name=${name} wrong=${wrong} onName=${setTyped}
       hint=${userData.has(name) ? words.replaces(name) : ""} />
     <div class="data-ways">
-      <button type="button" class="button primary" data-testid="model-use" disabled=${wrong !== ""} onClick=${keep(() => loadModelInProgram(name, about))}
+      <button type="button" class="button primary" data-testid="model-use" disabled=${wrong !== ""} onClick=${keepFor(loadInProgram)}
         title=${words.nowIs}>${words.now}</button>
-      <button type="button" class="button" data-testid="model-begin" disabled=${wrong !== ""} onClick=${keep(() => beginModelProgram(name, about))}
+      <button type="button" class="button" data-testid="model-begin" disabled=${wrong !== ""} onClick=${keepFor(beginProgram)}
         title=${words.beginIs}>${words.begin}</button>
     </div>
     <p class="hint"><code>${`model = ${loadCall({ name, length: about.sequence_length })}`}</code></p>`;

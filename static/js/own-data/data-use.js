@@ -3,15 +3,12 @@ import { Icon } from "../components/icons.js";
 import { offer } from "../files/download.js";
 import { bytes, count, shape } from "../words/format.js";
 import { t } from "../words/locale.js";
-import * as store from "../state/store.js";
 import { ClassCounts } from "./class-counts.js";
-import { inMemory } from "./data-list.js";
 import { missingNames, problemOfName, suggestedName, usedNames } from "./data-names.js";
 import { aboutOf, classCounts, encodeSet } from "./data-set.js";
 import { NameField } from "./name-field.js";
 import * as userData from "./user-data.js";
-import { closeDrawer } from "./drawer-state.js";
-import { beginProgram, loadInProgram } from "./use.js";
+import { beginProgram, keep, loadInProgram } from "./use.js";
 
 /** @import { DataSet } from "./data-set.js" */
 
@@ -32,18 +29,11 @@ export function UseData({ set, problem, file }) {
   const wrong = problemOfName(name);
   const isOff = !set || wrong !== "";
 
-  /** @param {(about: import("./user-data.js").About) => void} then */
-  const keep = (then) => async () => {
+  /** @param {typeof loadInProgram} use */
+  const keepFor = (use) => async () => {
     if (!set || wrong) return;
-    const about = aboutOf(set);
-    const entry = await userData.keep(
-      name,
-      new Uint8Array(await encodeSet(set).arrayBuffer()),
-      about,
-    );
-    then(about);
-    closeDrawer();
-    if (entry.failure) store.note(inMemory(entry.failure));
+    const content = new Uint8Array(await encodeSet(set).arrayBuffer());
+    await keep(name, content, aboutOf(set), use);
   };
   function save() {
     if (!set) return;
@@ -57,9 +47,9 @@ export function UseData({ set, problem, file }) {
     <${NameField} name=${name} wrong=${wrong} onName=${setTyped}
       hint=${userData.has(name) ? t().data.names.replaces(name) : outcome} />
     <div class="data-ways">
-      <button type="button" class="button primary" data-testid="data-use" disabled=${isOff} onClick=${keep(() => loadInProgram(name))}
+      <button type="button" class="button primary" data-testid="data-use" disabled=${isOff} onClick=${keepFor(loadInProgram)}
         title=${words.nowIs}>${words.now}</button>
-      <button type="button" class="button" data-testid="data-begin" disabled=${isOff} onClick=${keep((about) => beginProgram(name, about))}
+      <button type="button" class="button" data-testid="data-begin" disabled=${isOff} onClick=${keepFor(beginProgram)}
         title=${words.beginIs}>${words.begin}</button>
       <button type="button" class="button quiet" data-testid="data-save" disabled=${isOff} onClick=${save}><${Icon} name="save" />${words.save}</button>
     </div>

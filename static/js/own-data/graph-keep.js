@@ -1,14 +1,11 @@
 import { html, useState } from "../../vendor/preact.js";
 import { Icon } from "../components/icons.js";
 import { offer } from "../files/download.js";
-import * as store from "../state/store.js";
 import { t } from "../words/locale.js";
-import { inMemory } from "./data-list.js";
 import { missingGraphs, problemOfName, suggestedName, usedGraphs } from "./data-names.js";
-import { closeDrawer } from "./drawer-state.js";
 import { graphCall } from "./graph-line.js";
-import { beginGraphProgram, loadGraphInProgram } from "./graph-use.js";
 import { NameField } from "./name-field.js";
+import { beginProgram, keep, loadInProgram } from "./use.js";
 import * as userData from "./user-data.js";
 
 /**
@@ -45,14 +42,8 @@ export function UseGraph({ graph, file, isOff }) {
   const wrong = problemOfName(name);
   const bytes = /** @type {Uint8Array<ArrayBuffer>} */ (graph.content);
 
-  /** @param {(about: GraphAbout) => void} then */
-  const keep = (then) => async () => {
-    const about = aboutOf(graph);
-    const entry = await userData.keep(name, bytes.slice(), about);
-    then(about);
-    closeDrawer();
-    if (entry.failure) store.note(inMemory(entry.failure));
-  };
+  /** @param {typeof loadInProgram} use */
+  const keepFor = (use) => () => keep(name, bytes.slice(), aboutOf(graph), use);
   function save() {
     offer(`${name}.npz`, new Blob([bytes]));
     setOutcome(t().dataGraphs.saved(name));
@@ -63,9 +54,9 @@ export function UseGraph({ graph, file, isOff }) {
     <${NameField} name=${name} wrong=${wrong} onName=${setTyped}
       hint=${userData.has(name) ? t().data.names.replaces(name) : outcome} />
     <div class="data-ways">
-      <button type="button" class="button primary" data-testid="graph-begin" disabled=${cannot} onClick=${keep((about) => beginGraphProgram(name, about))}
+      <button type="button" class="button primary" data-testid="graph-begin" disabled=${cannot} onClick=${keepFor(beginProgram)}
         title=${words.beginIs}>${words.begin}</button>
-      <button type="button" class="button" data-testid="graph-use" disabled=${cannot} onClick=${keep(() => loadGraphInProgram(name))}
+      <button type="button" class="button" data-testid="graph-use" disabled=${cannot} onClick=${keepFor(loadInProgram)}
         title=${words.nowIs}>${words.now}</button>
       <button type="button" class="button quiet" data-testid="data-save" disabled=${cannot} onClick=${save}><${Icon} name="save" />${words.save}</button>
     </div>

@@ -11,7 +11,9 @@ import pytest
 import playgrad as pg
 from playgrad.runtime.session import Session
 from playgrad.runtime.step_host import using_step_host
+from playgrad.wasm.threads import PRIVATE
 from tests.runtime.test_compiled_steps import compiling, counter
+from tests.wasm.wasmtime_step_host import WasmtimeStepHost
 
 Array = np.ndarray[Any, Any]
 
@@ -106,3 +108,26 @@ def test_a_run_within_a_run_does_not_change_what_the_other_has_read(graph: pg.Gr
             np.testing.assert_array_equal(session.value(w), 10 * np.arange(7))
             session.run(step.node)
             np.testing.assert_array_equal(session.value(w), 10 * np.arange(7) + 1)
+
+
+def test_threads_keep_their_memory_through_a_run_within_a_run(graph: pg.Graph) -> None:
+    host, seen, depth = WasmtimeStepHost(threads=2), list[int](), 0
+    x = pg.placeholder("float32", [64, 128])
+    w = pg.Variable(np.ones((128, 128), np.float32))
+
+    def nested(value: Array) -> Array:
+        nonlocal depth
+        seen.append(host.control[PRIVATE // 4])
+        if depth == 0:
+            depth = 1
+            session.run(y, {x: np.zeros((64, 128), np.float32)})
+        return value * 1
+
+    op = pg.register_op("compiled_nested_threads", reference=nested, shape=lambda x: x)
+    y = op(pg.matmul(x, w)) @ w
+    with using_step_host(host), Session(graph, "cpu") as session:
+        session.run(y, {x: np.ones((64, 128), np.float32)})
+        seen.append(host.control[PRIVATE // 4])
+    before, within, after = seen
+    assert before != within, "each run has memory of its own"
+    assert after == before

@@ -145,7 +145,6 @@ class CompiledRun:
             if block is not self._block_seen:
                 self._block_seen, begin = block, self._host.address(block)
                 self._block_places = (begin + self._scratch, begin)
-                self._table[PRIVATE] = _word(begin + self._private)
             places = (*self._block_places, *self._places)
             for part, runs in zip(self._parts, self.step.runs, strict=True):
                 for run in runs:
@@ -156,6 +155,7 @@ class CompiledRun:
                         if self._arrays is not arrays:  # also after a run within this one
                             self._point_to(arrays)
                             self._table[UNFINISHED] = unfinished
+                            self._table[PRIVATE] = _word(places[1] + self._private)
                         self._call(run, places, block, arrays, steps)
                         unfinished = self._table[UNFINISHED]
                         if not unfinished:

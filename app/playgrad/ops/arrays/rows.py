@@ -20,7 +20,7 @@ from playgrad.ops.arrays.getitem import getitem
 from playgrad.ops.core.build import add_node
 from playgrad.ops.core.kernel import KernelRequest, Lowering
 from playgrad.ops.core.samples import floats, integers
-from playgrad.ops.lowering.move_elements import copy_elements
+from playgrad.ops.lowering.strided_copy import copy_elements
 
 RADIX = 8
 """More rows are taken apart in chunks of equal size, whose kernels have the same text: a kernel for

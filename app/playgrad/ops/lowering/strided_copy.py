@@ -116,6 +116,8 @@ def _bindings(request: KernelRequest, number: int, output: int = 0) -> tuple[Bin
 
 def _has_quads(sizes: Sequence[int], side: Side) -> bool:
     """Return whether elements are adjacent in aligned fours along the last axis."""
+    if not sizes:
+        return False
     aligned = (sizes[-1], side.offset, *side.strides[:-1])
     return side.strides[-1] == 1 and all(number % 4 == 0 for number in aligned)
 

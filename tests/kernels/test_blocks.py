@@ -25,7 +25,7 @@ from tests.kernels.harness import BY_BLOCKS, Array, make_request, run, with_limi
 from tests.sweeps import examples
 
 ANY = settings(
-    parent=examples(3, night=100), suppress_health_check=[HealthCheck.function_scoped_fixture]
+    parent=examples(2, night=100), suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 TILES = {
     (tile, slices)

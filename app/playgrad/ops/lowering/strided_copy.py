@@ -126,11 +126,11 @@ def _by_quads(
     request: KernelRequest, number: int, sizes: Sequence[int], source: Side, target: Side
 ) -> KernelCall:
     quads = (*sizes[:-1], sizes[-1] // 4)
-    places = [
+    source_place, target_place = (
         Side([*(stride // 4 for stride in side.strides[:-1]), 1], side.offset // 4).place(quads)
         for side in (source, target)
-    ]
-    return copy_elements(request, number, quads, *places, lanes=4)
+    )
+    return copy_elements(request, number, quads, source_place, target_place, lanes=4)
 
 
 def _suits_squares(

@@ -19,6 +19,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from playgrad.devices import registry
@@ -175,7 +176,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--seconds", type=float, default=55, help="begin no probe after this time")
     parser.add_argument("--largest", type=float, default=math.inf, help="in 10^9 operations")
     parser.add_argument("--choices", type=int, nargs=3, metavar=("ROWS", "DEPTH", "COLUMNS"))
-    parser.add_argument("--json", type=argparse.FileType("w"), metavar="FILE")
+    parser.add_argument("--json", type=Path, metavar="FILE")
     options = parser.parse_args(arguments)
     device = registry.gpu(index_of(options.device))
     print(f"{device.adapter}, {time.strftime('%Y-%m-%d %H:%M UTC', time.gmtime())}")
@@ -203,7 +204,8 @@ def main(arguments: list[str]) -> int:
     if left:
         print(f"\n{left} of {len(probes)} probes were left out after {options.seconds:g} s.")
     if options.json:
-        options.json.write(json.dumps({"adapter": device.adapter, "rows": rows}, indent=1))
+        text = json.dumps({"adapter": device.adapter, "rows": rows}, indent=1)
+        options.json.write_text(text + "\n", encoding="utf-8")
     return 0
 
 

@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from bench import parallel, small_models
+from bench import gpu_kernels, parallel, small_models
 from bench.open_views import interval_of_median
 from bench.workloads import WORKLOADS, flops, weights_of
+from playgrad.devices.tuning import MEMORY, PRODUCTS
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -59,6 +60,29 @@ def test_a_quick_run_reports_every_part(
     rows = json.loads(report.read_text(encoding="utf-8"))["rows"]
     assert [(row["peer"], row["backend"]) for row in rows] == names
     assert [row["problems"] for row in rows] == [[]] * len(rows)
+
+
+@pytest.mark.gpu
+def test_kernels_are_compared_on_a_gpu(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """And a product that no time is left for is named."""
+    probes = (
+        gpu_kernels.product("W1", 8, 4, 12, a="T"),
+        gpu_kernels.memory("negative", "neg", (8, 4)),
+        gpu_kernels.product("", 4096, 4096, 4096),
+    )
+    monkeypatch.setattr(gpu_kernels, "PROBES", probes)
+    report = tmp_path / "kernels.json"
+    assert gpu_kernels.main(["--largest", "1", "--json", str(report)]) == 0
+    out = capsys.readouterr().out
+    assert "| W1 8ᵀ × 4 × 12 |" in out
+    assert "4096" not in out
+    first, second = json.loads(report.read_text(encoding="utf-8"))["rows"]
+    assert {*PRODUCTS} - set(first["seconds"]) <= {"quads_8x8"}
+    assert set(second["seconds"]) == {*MEMORY}
+    assert gpu_kernels.main(["--seconds", "0"]) == 0
+    assert "3 of 3 probes were left out" in capsys.readouterr().out
 
 
 @pytest.mark.slow

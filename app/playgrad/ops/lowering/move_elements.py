@@ -50,7 +50,7 @@ def lower_concat(request: KernelRequest) -> Lowering:
         sizes = spec.static_shape
         target = Side(strides, position * strides[axis])
         if spec.size:
-            calls.append(strided_copy(request, number, sizes, target=target))
+            calls.append(strided_copy(request, number, sizes, target=target, is_part=True))
         position += sizes[axis]
     return Lowering(tuple(calls))
 

@@ -52,12 +52,31 @@ def strided_copy(
     sizes: Sequence[int],
     source: Side | None = None,
     target: Side | None = None,
+    is_part: bool = False,
 ) -> KernelCall:
     """Return the copy of input ``number`` to the result, for each element of a tensor of ``sizes``.
 
     Args:
         source, target: the places in input and result; None if they are the elements in order.
+        is_part: whether other calls copy to other places of the result.
     """
+    call = _copy(request, number, sizes, source, target)
+    return as_part(call) if is_part else call
+
+
+def as_part(call: KernelCall) -> KernelCall:
+    """Return ``call``, which writes places of the result that others do not touch."""
+    *inputs, result = call.bindings
+    return replace(call, bindings=(*inputs, replace(result, is_part=True)))
+
+
+def _copy(
+    request: KernelRequest,
+    number: int,
+    sizes: Sequence[int],
+    source: Side | None,
+    target: Side | None,
+) -> KernelCall:
     contiguous = Side(strides_of(sizes))
     one, other = source or contiguous, target or contiguous
     if request.target.tuning.memory == VECTORS and prod(sizes) >= LEAST_ITEMS:

@@ -107,7 +107,7 @@ PROBES = (
     memory("reversed rows", "strided_slice", (8192, 4096), slices=[[None, None, -1], [None] * 3]),
     memory("transposed", "transpose", (8192, 4096), perm=[1, 0]),
     memory("heads", "transpose", (32, 512, 32, 64), perm=[0, 2, 1, 3]),
-    memory("softmax", "softmax", (32768, 1024)),
+    memory("softmax", "softmax", (32768, 1024), axis=1),
     memory("layer normalization", "layer_normalization", (32768, 1024), epsilon=1e-5),
     product("", 4096, 4096, 4096),
     *convolutions("W2", (64, 28, 28, 1), 5, 6, SAME),

@@ -109,7 +109,9 @@ PROBES = (
         "transposition", "memory", lookup("transpose"), ((2048, 2048),), 2048 * 2048,
         {"perm": [1, 0]},
     ),
-    Probe("softmax of rows", "memory", lookup("softmax"), ((4096, 1024),), 4096 * 1024),
+    Probe(
+        "softmax of rows", "memory", lookup("softmax"), ((4096, 1024),), 4096 * 1024, {"axis": 1}
+    ),
 )  # fmt: skip
 
 

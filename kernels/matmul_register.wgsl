@@ -6,6 +6,8 @@
 
 #include "common/product.wgsl"
 
+#include "common/load_a.wgsl"
+
 const TILE_ROWS = ${TILE_ROWS}u;
 const TILE_COLUMNS = ${TILE_COLUMNS}u;
 const TILES_ACROSS = ${TILES_ACROSS}u;

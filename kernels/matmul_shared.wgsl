@@ -7,6 +7,8 @@
 
 #include "common/product.wgsl"
 
+#include "common/load_a.wgsl"
+
 const GROUP_COLUMNS = ${GROUP_COLUMNS}u;
 const GROUPS = ${GROUPS}u;
 const SIDE = ${SIDE}u;

@@ -9,11 +9,17 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from bench import parallel, small_models
+from bench import gpu_kernels, parallel, small_models
 from bench.open_views import interval_of_median
 from bench.workloads import WORKLOADS, flops, weights_of
+from playgrad.devices.tuning import MEMORY, PRODUCTS
+from playgrad.graph.spec import TensorSpec
+from playgrad.ops.core.kernel import KernelRequest
+from playgrad.runtime.tuner import Probe
+from tests.kernels.harness import BY_BLOCKS, GPU
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -59,6 +65,43 @@ def test_a_quick_run_reports_every_part(
     rows = json.loads(report.read_text(encoding="utf-8"))["rows"]
     assert [(row["peer"], row["backend"]) for row in rows] == names
     assert [row["problems"] for row in rows] == [[]] * len(rows)
+
+
+@pytest.mark.parametrize("probe", gpu_kernels.PROBES, ids=lambda probe: probe.name)
+def test_probes_of_kernels_are_valid(probe: Probe) -> None:
+    """Also of those that take too long here. References are run on smaller inputs."""
+    specs = [TensorSpec(shape, "float32") for shape in probe.shapes]
+    outputs = tuple(probe.op.infer(specs, probe.attrs))
+    assert probe.op.lower is not None
+    for target in (GPU, BY_BLOCKS):
+        request = KernelRequest(tuple(specs), outputs, probe.attrs, target)
+        assert probe.op.lower(request).calls
+    if probe.kind != "convolution":  # whose attributes include sizes
+        small = [np.ones([min(size, 8) for size in shape], np.float32) for shape in probe.shapes]
+        assert np.isfinite(probe.op.reference(small, probe.attrs)[0]).all()
+
+
+@pytest.mark.gpu
+def test_kernels_are_compared_on_a_gpu(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """And a product that no time is left for is named."""
+    probes = (
+        gpu_kernels.product("W1", 8, 4, 12, a="T"),
+        gpu_kernels.memory("negative", "neg", (8, 4)),
+        gpu_kernels.product("", 4096, 4096, 4096),
+    )
+    monkeypatch.setattr(gpu_kernels, "PROBES", probes)
+    report = tmp_path / "kernels.json"
+    assert gpu_kernels.main(["--largest", "1", "--json", str(report)]) == 0
+    out = capsys.readouterr().out
+    assert "| W1 8ᵀ × 4 × 12 |" in out
+    assert "4096" not in out
+    first, second = json.loads(report.read_text(encoding="utf-8"))["rows"]
+    assert {*PRODUCTS} - set(first["seconds"]) <= {"quads_8x8"}
+    assert set(second["seconds"]) == {*MEMORY}
+    assert gpu_kernels.main(["--seconds", "0"]) == 0
+    assert "3 of 3 probes were left out" in capsys.readouterr().out
 
 
 @pytest.mark.slow

@@ -25,9 +25,12 @@ from playgrad.contract.rules import (
 from playgrad.contract.special_values import check_small_arguments, check_special_values, is_plain
 from playgrad.devices import registry
 from playgrad.devices.target import Limits, Target
+from playgrad.devices.tuning import Tuning
 from playgrad.graph.graph import Graph
 from playgrad.graph.opdef import InvalidSample, OpDef
 from playgrad.ops import placeholder
+from playgrad.ops.elementwise import vector_kernel
+from playgrad.ops.lowering import block_tiling, layer_normalization, strided_copy
 from tests.sweeps import slow
 
 GPU = "gpu:0"
@@ -37,11 +40,20 @@ FAMILIES = {
     "apart": (True, 1),
     "registers_of_many": (True, dispatch_groups.MAX_MEMBERS),
     "shared_of_many": (False, dispatch_groups.MAX_MEMBERS),
+    "vectors": (False, 4),
 }
 """Whether to use the kernels of a software adapter, and how many may be merged. Those of hardware
-multiply packed int8. llvmpipe takes
-longer for one kernel of sixteen than for four of four, and no time for one that it has seen."""
-VALUES = ["registers", "shared", "registers_of_many", "shared_of_many"]
+multiply packed int8. llvmpipe takes longer for one kernel of sixteen than for four of four, and no
+time for one that it has seen."""
+BY_VECTORS = Tuning("blocks_8x8", "blocks_8x4", "trees", "vectors")
+LEAST_SIZES = [
+    (vector_kernel, "LEAST_ITEMS"),
+    (strided_copy, "LEAST_ITEMS"),
+    (layer_normalization, "LEAST_SIZE"),
+    (block_tiling, "WIDE_FROM"),
+]
+"""From which on the kernels of family "vectors" read four numbers at a time."""
+VALUES = ["registers", "shared", "registers_of_many", "shared_of_many", "vectors"]
 GRADIENTS = ["apart", *VALUES]
 # Operations with a kernel that depends on the family, except operations that others become.
 PRODUCTS_AND_REDUCTIONS = [
@@ -170,7 +182,11 @@ def gpu(family: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """The first GPU with the kernels of ``family``; the test fails if it leaves a buffer behind."""
     device = registry.gpu(0)
     is_software, members = FAMILIES[family]
-    target = Target(is_software, Limits(), has_packed_dot=not is_software)
+    measured = BY_VECTORS if family == "vectors" else None
+    target = Target(is_software, Limits(), measured, has_packed_dot=not is_software)
+    if measured:
+        for module, name in LEAST_SIZES:
+            monkeypatch.setattr(module, name, 1)
     monkeypatch.setattr(device, "target", target)
     monkeypatch.setattr(dispatch_groups, "MAX_MEMBERS", members)
     before = device.host.stats()

@@ -31,13 +31,5 @@ const NOWHERE = 0x80000000u;
 // fn row_at(origin: vec4<i32>, tap_row: i32, tap_column: i32) -> Row
 ${rows}
 
-// a[at], or zero where `place` is outside.
-fn load_a(at: u32, place: u32) -> f32 {
-  if (PADDED) {
-    return select(0.0, a[at], place < PLACES);
-  }
-  return a[at];
-}
-
 // fn store(index: u32, value: f32)
 ${store}

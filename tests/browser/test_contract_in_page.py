@@ -21,20 +21,25 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.browser, pytest.mark.pyodide, pytest.mark.gpu, pytest.mark.rotates]
 
 CHECKS = {
-    "registers": (True, 4, "values"),
-    "registers-of-many": (True, MAX_MEMBERS, "values"),
-    "registers-gradients": (True, MAX_MEMBERS, "gradients"),
-    "shared": (False, MAX_MEMBERS, "values"),
-    "shared-gradients": (False, MAX_MEMBERS, "gradients"),
+    "registers": (True, 4, "values", None),
+    "registers-of-many": (True, MAX_MEMBERS, "values", None),
+    "registers-gradients": (True, MAX_MEMBERS, "gradients", None),
+    "shared": (False, MAX_MEMBERS, "values", None),
+    "shared-gradients": (False, MAX_MEMBERS, "gradients", None),
+    "vectors": (False, MAX_MEMBERS, "values", ("blocks_8x8", "blocks_8x4", "trees", "vectors")),
 }
-"""Kernels that keep tiles in registers, for software adapters, or in workgroup memory, and how many
-of them may be merged. Gradients consist of operations of which each is checked."""
+"""Kernels that keep tiles in registers, for software adapters, or in workgroup memory, how many of
+them may be merged, and the tuning where it is not the default. Gradients consist of operations of
+which each is checked."""
 
 CHECK = """
 import json, traceback
 from playgrad.compiler import dispatch_groups
 from playgrad.devices import registry
 from playgrad.devices.target import Limits, Target
+from playgrad.devices.tuning import Tuning
+from playgrad.ops.elementwise import vector_kernel
+from playgrad.ops.lowering import block_tiling, layer_normalization, strided_copy
 from playgrad.graph.graph import reset_default_graph
 from playgrad.graph.opdef import lookup
 from playgrad.contract import on_device, special_values
@@ -44,9 +49,13 @@ device = registry.gpu(0)
 dispatch_groups.MAX_MEMBERS = MEMBERS
 # Where the page has products of packed int8, one of the two kinds uses them.
 packed_dot = device.target.has_packed_dot and IS_SOFTWARE
+tuning = Tuning(*TUNING) if TUNING else None
+if tuning:  # also for the small tensors of the samples
+    vector_kernel.LEAST_ITEMS = strided_copy.LEAST_ITEMS = 1
+    layer_normalization.LEAST_SIZE = block_tiling.WIDE_FROM = 1
 
 def check(name):
-    device.target = Target(IS_SOFTWARE, Limits(), has_packed_dot=packed_dot)
+    device.target = Target(IS_SOFTWARE, Limits(), tuning, has_packed_dot=packed_dot)
     before = device.host.stats()
     op = lookup(name)
     if WHAT == "values":
@@ -79,7 +88,7 @@ def problems(engine: Engine, request: pytest.FixtureRequest) -> dict[str, str]:
     tests = [item.callspec.params for item in request.session.items if item.path == request.path]
     names = [params["op"].name for params in tests if params["problems"] == request.param]
     values = (*CHECKS[request.param], names)
-    result = engine.run(f"IS_SOFTWARE, MEMBERS, WHAT, NAMES = {values!r}\n{CHECK}")
+    result = engine.run(f"IS_SOFTWARE, MEMBERS, WHAT, TUNING, NAMES = {values!r}\n{CHECK}")
     assert result["state"] == "done", result["error"]
     found: dict[str, str] = json.loads(result["stdout"])
     return found

@@ -18,6 +18,7 @@ from playgrad.devices.target import Limits, Target
 from playgrad.graph.graph import Graph
 from playgrad.graph.spec import TensorSpec
 from playgrad.graph.tensor import Tensor
+from playgrad.ops.arrays.rows import stack_rows
 from playgrad.ops.core.kernel import KernelRequest
 from playgrad.ops.expression.helpers import WGSL_HELPERS
 from playgrad.ops.lowering.matmul import lower_matmul
@@ -71,6 +72,21 @@ class TestWhatIsMerged:
         y = ops.exp(x, name="first")
         plan = plan_of([ops.reduce_sum(y, 1), y], feeds={x: WIDE}, merge=True)
         assert nodes_of(plan) == [["first"], ["reduce_sum"]]
+
+    @pytest.mark.gpu
+    @pytest.mark.parametrize("join", [lambda parts: ops.concat(parts, 1), stack_rows])
+    def test_parts_of_a_result_are_copied_in_one_dispatch(self, join):
+        """What reads the result waits for all of them, and so does what is joined with it again."""
+        x = x_of(*WIDE)
+        whole = join([ops.exp(x), ops.sin(x), ops.cos(x)])
+        again = join([whole, whole])
+        plan = plan_of([again], feeds={x: WIDE}, merge=True)
+        first, second = whole.node.name, again.node.name
+        assert nodes_of(plan) == [["exp", "sin", "cos"], [first], [second]]
+        apart = plan_of([again], feeds={x: WIDE}, merge=False)
+        assert len(apart["commands"]) == 3 + 3 + 2
+        feeds = {x: np.random.default_rng(0).standard_normal(WIDE).astype(np.float32)}
+        assert execute(plan, feeds) == execute(apart, feeds)
 
     def test_independent_updates_are_merged_before_their_shared_counter(self):
         rate = ops.Variable(0.5, name="rate")

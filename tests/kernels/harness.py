@@ -26,7 +26,9 @@ FAMILIES = {
     ),
     "small_shared": replace(GPU, measured=Tuning("shared_32", "shared_32", "trees")),
 }
-"""Targets that together run every variant of every kernel."""
+"""Targets that together run every variant of every kernel, but for the following."""
+BY_BLOCKS = replace(GPU, measured=Tuning("blocks_8x8", "blocks_8x4", "trees", "vectors"))
+"""Products by blocks, and kernels that read memory by vectors."""
 
 Array = np.ndarray[Any, Any]
 Lower = Callable[[KernelRequest], Lowering]

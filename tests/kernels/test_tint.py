@@ -12,13 +12,14 @@ from playgrad.errors import UnsupportedOpError
 from playgrad.ops.core.kernel import KernelRequest
 from playgrad.ops.elementwise.unpacked import lower_unpacked
 from tests.compiler.test_plan import training_plan
-from tests.kernels.harness import FAMILIES, module
+from tests.kernels.harness import BY_BLOCKS, FAMILIES, module
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 pytestmark = [pytest.mark.browser, pytest.mark.rotates]
 
+TARGETS = {**FAMILIES, "blocks": BY_BLOCKS}
 _COMPILE = """async (modules) => {
   const adapter = await navigator.gpu.requestAdapter();
   const device = await adapter.requestDevice();
@@ -52,9 +53,9 @@ def rendered(target: Target) -> dict[str, str]:
     return modules_by_code
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", TARGETS)
 def test_every_kernel_compiles(chromium: Browser, family: str) -> None:
-    modules = [(name, code) for code, name in rendered(FAMILIES[family]).items()]
+    modules = [(name, code) for code, name in rendered(TARGETS[family]).items()]
     assert len(modules) > 100
     assert complaints(chromium, modules) == []
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -220,7 +221,24 @@ def test_a_variant_that_the_adapter_lacks_features_for_is_left_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(host, "extra_features", lambda adapter: [])
+    monkeypatch.setitem(VARIANTS, "product", ("registers_12x8", "quads_8x8"))
     (skinny,) = (probe for probe in PROBES if probe.name == "skinny product")
     tuner = Tuner(registry.gpu(0), [skinny])
     tuner.measure_next()
-    assert set(tuner.times[skinny.name]) == set(VARIANTS["product"]) - {"quads_8x8"}
+    assert set(tuner.times[skinny.name]) == {"registers_12x8"}
+
+
+@pytest.mark.gpu
+def test_where_time_is_limited_hopeless_variants_are_not_measured_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of products and convolutions, which have the same variants; a full measurement keeps all."""
+    slow = {"shared_64": 1.0, "blocks_8x8": 2.9, "registers_12x8": 3.1}
+    for kind in ("product", "convolution"):
+        monkeypatch.setitem(VARIANTS, kind, tuple(slow))
+    again = replace(SMALL, name="again", kind="convolution")
+    for patience, expected in ((1.0, {"shared_64", "blocks_8x8"}), (math.inf, set(slow))):
+        tuner = Tuner(registry.gpu(0), [SMALL, again], patience)
+        tuner.times["small"] = slow
+        tuner.measure_next()
+        assert set(tuner.times["again"]) == expected

@@ -130,9 +130,11 @@ class DispatchGroup:
         if cooperating and cooperating != {largest}:
             return False
         shared = self.shared | _shared(dispatch)
-        if sum(4 * length * n for (_, length), n in shared.items()) > (
-            limits.max_compute_workgroup_storage_size
-        ):
+        bytes_shared = sum(
+            (16 if element == "vec4f" else 4) * length * n
+            for (element, length), n in shared.items()
+        )
+        if bytes_shared > limits.max_compute_workgroup_storage_size:
             return False
         arenas = min(ARENAS, len(self.blocks | _blocks(dispatch)))
         bound = len(self.buffers | _buffers(dispatch)) + arenas

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from playgrad.compiler.dispatch_groups import DispatchGroup, Strand, is_small
 from playgrad.compiler.dispatches import Dispatch
 from playgrad.compiler.memory import Block
-from playgrad.compiler.steps import Place
+from playgrad.compiler.steps import Place, Storage
 from playgrad.devices.target import Target
+from playgrad.graph.tensor import Node
+from playgrad.ops.core.kernel import Binding
 
 HORIZON = 32
 """Number of groups, from the last one back, that a dispatch may join. What it writes occupies
@@ -106,26 +108,44 @@ def _repeated_code(dispatches: Sequence[Dispatch]) -> set[str]:
 
 
 class _Uses:
-    """The last writer of each storage, and its readers since."""
+    """The last writers of each storage, and its readers since.
+
+    There are several writers where calls of one node each write a part of a temporary.
+    """
 
     def __init__(self) -> None:
-        self.writer: dict[Key, int] = {}
+        self.writers: dict[Key, list[int]] = {}
         self.readers: dict[Key, list[int]] = {}
+        self.parts_of: dict[Key, Node] = {}
 
     def before(self, dispatch: Dispatch) -> set[int]:
         """The dispatches that must have ended before ``dispatch`` begins."""
         earlier: set[int] = set()
-        for storage, written in dispatch.operands:
-            if storage.key in self.writer:
-                earlier.add(self.writer[storage.key])
+        for binding, storage, written in _operands(dispatch):
+            if not self._is_further_part(dispatch, binding, storage):
+                earlier.update(self.writers.get(storage.key, ()))
             if written:
                 earlier.update(self.readers.get(storage.key, ()))
         return earlier
 
     def add(self, number: int, dispatch: Dispatch) -> None:
-        for storage, written in dispatch.operands:
-            if written:
-                self.writer[storage.key] = number
-                self.readers[storage.key] = []
-            else:
+        for binding, storage, written in _operands(dispatch):
+            if not written:
                 self.readers.setdefault(storage.key, []).append(number)
+            elif self._is_further_part(dispatch, binding, storage):
+                self.writers[storage.key].append(number)
+            else:
+                self.writers[storage.key] = [number]
+                self.readers[storage.key] = []
+                self.parts_of.pop(storage.key, None)
+                if binding.is_part and storage.block >= 0:
+                    self.parts_of[storage.key] = dispatch.node
+
+    def _is_further_part(self, dispatch: Dispatch, binding: Binding, storage: Storage) -> bool:
+        """Return whether the last writers are of the same node, and write other parts."""
+        return binding.is_part and self.parts_of.get(storage.key) is dispatch.node
+
+
+def _operands(dispatch: Dispatch) -> Iterator[tuple[Binding, Storage, bool]]:
+    for binding, (storage, written) in zip(dispatch.call.bindings, dispatch.operands, strict=True):
+        yield binding, storage, written

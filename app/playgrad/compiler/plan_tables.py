@@ -10,6 +10,12 @@ from playgrad.compiler.memory import Block
 from playgrad.compiler.steps import FEED, Place, Storage
 from playgrad.graph.serialize import encode
 
+ELEMENT_BYTES = {
+    **dict.fromkeys(("f32", "i32", "u32"), 4),
+    **dict.fromkeys(("vec4<f32>", "vec4<i32>", "vec4<u32>"), 16),
+}
+"""The bytes of an element of a binding, by its type."""
+
 
 class Kernels:
     """The Plan's table of kernels, without duplicates."""
@@ -92,5 +98,5 @@ def declarations(
 
 
 def _array(element: str, size: int, code: str) -> str:
-    known = element in ("f32", "i32", "u32") and "arrayLength" not in code
-    return f"array<{element}, {size // 4}>" if known else f"array<{element}>"
+    known = element in ELEMENT_BYTES and "arrayLength" not in code
+    return f"array<{element}, {size // ELEMENT_BYTES[element]}>" if known else f"array<{element}>"

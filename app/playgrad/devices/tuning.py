@@ -11,17 +11,35 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-PRODUCTS = ("shared_64", "shared_32", "registers_4x4", "registers_12x8", "quads_8x8")
+PRODUCTS = (
+    "shared_64",
+    "shared_32",
+    "registers_4x4",
+    "registers_12x8",
+    "quads_8x8",
+    "blocks_8x8",
+    "blocks_8x4",
+    "blocks_4x4",
+    "blocks_8x4_few",
+)
 """Variants of matrix products. `shared_n` tiles in workgroup memory, up to n results a side.
 `registers_nxm` tiles n rows by m columns in the registers of one invocation, without barriers;
-`quads_nxm` does so where groups of four invocations can read each other's values."""
+`quads_nxm` does so where groups of four invocations can read each other's values. `blocks_nxm`
+stages vectors of four, has up to n x m results in the registers of an invocation, and divides the
+depth of a small product among invocations of 128 processors, or of 16 (`few`)."""
 REDUCTIONS = ("trees", "many_invocations", "few_invocations")
 """Variants of reductions: a workgroup for each result, or one invocation for each, with enough
 invocations to occupy a GPU or a CPU's cores."""
+WORDS, VECTORS = "words", "vectors"
+MEMORY = (WORDS, VECTORS)
+"""Variants of kernels that take as long as their memory traffic: elementwise ones and copies of
+large tensors, softmax and normalization of rows. `words` reads a number at a time. `vectors` reads
+four, transposes in workgroup memory, and keeps a row in registers, so as to read it once."""
 VARIANTS: Mapping[str, tuple[str, ...]] = {
     "product": PRODUCTS,
     "convolution": PRODUCTS,
     "reduction": REDUCTIONS,
+    "memory": MEMORY,
 }
 """The variants of each kind of kernel."""
 WORTH = 0.95
@@ -39,6 +57,7 @@ class Tuning:
     product: str
     convolution: str
     reduction: str
+    memory: str = WORDS
 
     def of(self, kind: str) -> str:
         """Return the variant for a kind of kernel."""

@@ -40,6 +40,9 @@ HEATS = 3
 MOST_REPLAYS = 512
 LOST = 2.0
 """A variant is eliminated if it takes this many times as long as another, and over a slice."""
+HOPELESS = 3.0
+"""Where time is limited, a variant that took this many times as long as another in a probe is not
+compiled for later probes of kernels with the same variants."""
 PATIENCE = 3.0
 """Seconds after which an automatic measurement ends. What it did not reach runs the default."""
 ACCURACY = 1e-4
@@ -100,6 +103,15 @@ PROBES = (
         "sums of columns", "reduction", lookup("reduce_sum"), ((4096, 128),), 4096 * 128,
         {"axes": [0], "keepdims": False},
     ),
+    # Large enough that a fast GPU does not keep them in its cache, or wait for a dispatch.
+    Probe("large tensor", "memory", lookup("neg"), ((2048, 4096),), 2048 * 4096),
+    Probe(
+        "transposition", "memory", lookup("transpose"), ((2048, 2048),), 2048 * 2048,
+        {"perm": [1, 0]},
+    ),
+    Probe(
+        "softmax of rows", "memory", lookup("softmax"), ((4096, 1024),), 4096 * 1024, {"axis": 1}
+    ),
 )  # fmt: skip
 
 
@@ -132,9 +144,26 @@ class Tuner:
         """Measure the next probe and return it."""
         started = time.perf_counter()
         probe = self._probes[len(self.times)]
-        self.times[probe.name] = _measure(self.device, probe)
+        self.times[probe.name] = measure(self.device, probe, self._contenders(probe.kind))
         self.spent += time.perf_counter() - started
         return probe
+
+    def _contenders(self, kind: str) -> list[str]:
+        """Return the variants of ``kind`` to measure: if time is limited, those that may win."""
+        measured = [
+            self.times[probe.name]
+            for probe in self._probes
+            if VARIANTS[probe.kind] == VARIANTS[kind] and self.times.get(probe.name)
+        ]
+        if self._patience == math.inf:
+            measured = []
+        return [
+            variant
+            for variant in VARIANTS[kind]
+            if all(
+                times.get(variant, math.inf) < HOPELESS * min(times.values()) for times in measured
+            )
+        ]
 
     def tuning(self) -> Tuning:
         """Return the best tuning according to the measurements so far."""
@@ -181,8 +210,9 @@ def _default(device: WebGpuDevice) -> Tuning:
     return replace(device.target, measured=None).tuning
 
 
-def _measure(device: WebGpuDevice, probe: Probe) -> dict[str, float]:
-    """Return seconds by variant, without variants that do not compile or compute wrong numbers."""
+def measure(device: WebGpuDevice, probe: Probe, variants: Sequence[str]) -> dict[str, float]:
+    """Return the seconds of ``variants``, without those that do not compile or compute wrong
+    numbers."""
     graph, arrays = Graph(), probe.arrays()
     with graph.as_default():
         inputs = [placeholder("float32", shape) for shape in probe.shapes]
@@ -196,7 +226,7 @@ def _measure(device: WebGpuDevice, probe: Probe) -> dict[str, float]:
     loaded: dict[str, LoadedPlan] = {}
     correct: dict[str, LoadedPlan] = {}
     try:
-        for variant in VARIANTS[probe.kind]:
+        for variant in variants:
             tuning = replace(_default(device), **{probe.kind: variant})
             plan = compiled.plan(device.name, replace(device.target, measured=tuning), {})
             try:

@@ -20,7 +20,7 @@ from playgrad.ops.arrays.getitem import getitem
 from playgrad.ops.core.build import add_node
 from playgrad.ops.core.kernel import KernelRequest, Lowering
 from playgrad.ops.core.samples import floats, integers
-from playgrad.ops.lowering.move_elements import copy_elements
+from playgrad.ops.lowering.strided_copy import as_part, copy_elements
 
 RADIX = 8
 """More rows are taken apart in chunks of equal size, whose kernels have the same text: a kernel for
@@ -98,7 +98,7 @@ def _lower_unstack(request: KernelRequest) -> Lowering:
 def _lower_stack(request: KernelRequest) -> Lowering:
     size = request.inputs[0].size
     calls = [
-        copy_elements(request, place, [size], "index", f"index + {place * size}u")
+        as_part(copy_elements(request, place, [size], "index", f"index + {place * size}u"))
         for place in range(len(request.inputs))
     ]
     return Lowering(tuple(calls) if size else ())

@@ -30,6 +30,8 @@ class Binding:
         is_elementwise: each invocation reads only the element of this input that it is about to
             write, so that the output may overwrite the input.
         rewritten: a scratch buffer that this call writes, too, although an earlier one did.
+        is_part: the call writes elements of this output that no other call of the node touches, so
+            that their order does not matter.
     """
 
     name: str
@@ -38,6 +40,7 @@ class Binding:
     element: str
     is_elementwise: bool = False
     rewritten: bool = False
+    is_part: bool = False
 
 
 @dataclass(frozen=True)

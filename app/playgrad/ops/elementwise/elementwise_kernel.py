@@ -16,6 +16,7 @@ from playgrad.ops.core.kernel import (
     output_binding,
 )
 from playgrad.ops.core.loops import Loop
+from playgrad.ops.elementwise.vector_kernel import suits_vectors, vector_call
 from playgrad.ops.expression import wgsl
 from playgrad.ops.expression.expr import Expr, to_json
 
@@ -30,6 +31,13 @@ def lower_elementwise(request: KernelRequest, exprs: Sequence[Expr]) -> Lowering
     output's binding before anything is written.
     """
     shape = request.outputs[0].static_shape
+    params = {
+        "expressions": [to_json(expr) for expr in exprs],
+        "shape": list(shape),
+        "input_shapes": [list(spec.static_shape) for spec in request.inputs],
+    }
+    if suits_vectors(request):
+        return Lowering((vector_call(request, exprs, params),))
     items = request.outputs[0].size
     names = [spec.dtype for spec in request.inputs]
     bindings: list[Binding] = []
@@ -78,11 +86,6 @@ def lower_elementwise(request: KernelRequest, exprs: Sequence[Expr]) -> Lowering
         code = f"{start}\n{''.join(words)}  {rest} {{\n{body}\n  }}\n}}\n"
     else:
         code = f"{start}\n  let i = thread;\n{body}\n}}\n"
-    params = {
-        "expressions": [to_json(expr) for expr in exprs],
-        "shape": list(shape),
-        "input_shapes": [list(spec.static_shape) for spec in request.inputs],
-    }
     call = KernelCall(
         "elementwise",
         params,

@@ -33,6 +33,7 @@ def lower_matmul(request: KernelRequest) -> Lowering:
         depth=depth,
         rows_code=render("matmul_rows.wgsl", A_ROW=1 if transpose_a else depth),
         a_step=rows if transpose_a else 1,
+        a_run=rows if transpose_a and rows > 1 else depth,
         b_depth=1 if transpose_b else columns,
         b_column=depth if transpose_b else 1,
         batch=batch,

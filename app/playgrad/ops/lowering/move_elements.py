@@ -17,18 +17,18 @@ from playgrad.ops.core.kernel import (
 )
 from playgrad.ops.lowering.item_kernel import (
     item_kernel,
-    mixed_radix,
     number_type,
     strides_of,
 )
+from playgrad.ops.lowering.strided_copy import Side, strided_copy
 
 
 def lower_transpose(request: KernelRequest) -> Lowering:
     """Lower transpose. attrs ``perm``: axis i of the output is axis perm[i] of the input."""
     strides = strides_of(request.inputs[0].static_shape)
     sizes = request.outputs[0].static_shape
-    source = mixed_radix("index", sizes, [strides[axis] for axis in request.attrs["perm"]])
-    return Lowering((copy_elements(request, 0, sizes, source, "index"),))
+    source = Side([strides[axis] for axis in request.attrs["perm"]])
+    return Lowering((strided_copy(request, 0, sizes, source),))
 
 
 def lower_slice(request: KernelRequest) -> Lowering:
@@ -36,8 +36,7 @@ def lower_slice(request: KernelRequest) -> Lowering:
     strides = strides_of(request.inputs[0].static_shape)
     sizes = request.outputs[0].static_shape
     offset = sum(start * unit for start, unit in zip(request.attrs["begin"], strides, strict=True))
-    source = mixed_radix("index", sizes, strides, offset=offset)
-    return Lowering((copy_elements(request, 0, sizes, source, "index"),))
+    return Lowering((strided_copy(request, 0, sizes, Side(strides, offset)),))
 
 
 def lower_concat(request: KernelRequest) -> Lowering:
@@ -49,39 +48,11 @@ def lower_concat(request: KernelRequest) -> Lowering:
     position = 0
     for number, spec in enumerate(request.inputs):
         sizes = spec.static_shape
-        target = mixed_radix("index", sizes, strides, offset=position * strides[axis])
+        target = Side(strides, position * strides[axis])
         if spec.size:
-            calls.append(copy_elements(request, number, sizes, "index", target))
+            calls.append(strided_copy(request, number, sizes, target=target, is_part=True))
         position += sizes[axis]
     return Lowering(tuple(calls))
-
-
-def copy_elements(
-    request: KernelRequest, number: int, sizes: Sequence[int], source: str, target: str,
-    output: int = 0,
-) -> KernelCall:  # fmt: skip
-    """Return result[target] = input[source] for each element ``index`` of a tensor of ``sizes``.
-
-    ``number`` is the index of the input, ``output`` that of the result.
-    """
-    items = 1
-    for size in sizes:
-        items *= size
-    if not items:  # a constant place outside the input does not compile, even if it is not read
-        source = "0u"
-    number_type(request.inputs[number])
-    return item_kernel(
-        request,
-        "strided_copy.wgsl",
-        items,
-        (
-            input_binding("source", number, request.inputs[number]),
-            output_binding("result", output, request.outputs[output]),
-        ),
-        {"source": source, "target": target},
-        SOURCE=source,
-        TARGET=target,
-    )
 
 
 def lower_pad(request: KernelRequest) -> Lowering:

@@ -1,12 +1,14 @@
 """The matrix product behind matmul, conv2d and its two gradients.
 
-``tiling.py`` divides it among invocations. A product of large depth and few results is split along
-its depth, and the parts are added in a fixed order, so that runs are reproducible.
+``tiling.py`` or ``block_tiling.py`` divides it among invocations. A product of large depth and few
+results is split along its depth, and the parts are added in a fixed order, so that runs are
+reproducible.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from playgrad.ops.core.kernel import (
@@ -21,10 +23,12 @@ from playgrad.ops.core.kernel import (
 )
 from playgrad.ops.core.loops import Loop
 from playgrad.ops.core.templates import render
+from playgrad.ops.lowering.block_tiling import BLOCKS, block_tiling
 from playgrad.ops.lowering.tiling import Product, Tiling, tile
 
 PARTIAL = Binding("partial_sums", "scratch", 0, "f32")
 """The partial sums of a product that is split, one after the other."""
+VECTOR = "vec4<f32>"
 STORE_PARTIAL = "fn store(index: u32, value: f32) { partial_sums[index] = value; }"
 
 
@@ -45,12 +49,12 @@ def lower_product(
         return Lowering(())
     tuning = request.target.tuning
     variant = tuning.product if name == "matmul" else tuning.convolution
-    tiling = tile(product, variant, request.target)
+    tiling = _tiling(request, product, variant)
     family = f"{name}_{tiling.family}"
     splits = tiling.splits
     inputs = tuple(
-        input_binding(letter, number, request.inputs[number])
-        for letter, number in zip("ab", operands, strict=True)
+        _operand(letter, number, request, is_wide)
+        for letter, number, is_wide in zip("ab", operands, tiling.wide, strict=True)
     )
     if splits == 1:
         result = output_binding("result", 0, request.outputs[0])
@@ -71,6 +75,20 @@ def lower_product(
     )
     second = sum_partials(request, items, product.rows * product.columns, splits)
     return Lowering((first, second), scratch=(4 * items * splits,))
+
+
+def _tiling(request: KernelRequest, product: Product, variant: str) -> Tiling:
+    if variant not in BLOCKS:
+        return tile(product, variant, request.target)
+    # A kernel with more bindings than a device allows runs as a group, which binds scalars.
+    bound = 3 + len(request.epilogue_bindings())
+    may_be_wide = bound <= request.target.limits.max_storage_buffers_per_shader_stage
+    return block_tiling(product, variant, request.target, may_be_wide)
+
+
+def _operand(letter: str, number: int, request: KernelRequest, is_wide: bool) -> Binding:
+    binding = input_binding(letter, number, request.inputs[number])
+    return replace(binding, element=VECTOR) if is_wide else binding
 
 
 def sum_partials(request: KernelRequest, items: int, results: int, splits: int) -> KernelCall:
@@ -124,7 +142,8 @@ def _product_call(
     )
     workgroups = (across, down, product.batch * tiling.splits)
     # For each depth an invocation computes a whole tile of results.
-    iterations = -(-product.taps * product.depth // tiling.splits) * tiling.results
+    parts = tiling.splits * tiling.slices
+    iterations = -(-product.taps * product.depth // parts) * tiling.results
     return KernelCall(
         family,
         dict(params),

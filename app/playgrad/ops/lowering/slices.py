@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from playgrad.ops.core.kernel import KernelRequest, Lowering
 from playgrad.ops.lowering.item_kernel import mixed_radix, strides_of
-from playgrad.ops.lowering.move_elements import copy_elements, place_elements
+from playgrad.ops.lowering.move_elements import place_elements
+from playgrad.ops.lowering.strided_copy import Side, copy_elements, strided_copy
 
 
 def _ranges(request: KernelRequest, shape: tuple[int, ...]) -> list[range]:
@@ -21,13 +22,11 @@ def lower_strided_slice(request: KernelRequest) -> Lowering:
     shape = request.inputs[0].static_shape
     taken, strides = _ranges(request, shape), strides_of(shape)
     sizes = request.outputs[0].static_shape
-    source = mixed_radix(
-        "index",
-        sizes,
+    source = Side(
         [unit * part.step for part, unit in zip(taken, strides, strict=True)],
-        offset=sum(part.start * unit for part, unit in zip(taken, strides, strict=True)),
+        sum(part.start * unit for part, unit in zip(taken, strides, strict=True)),
     )
-    return Lowering((copy_elements(request, 0, sizes, source, "index"),))
+    return Lowering((strided_copy(request, 0, sizes, source),))
 
 
 def lower_unslice(request: KernelRequest) -> Lowering:

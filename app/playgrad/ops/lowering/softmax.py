@@ -6,7 +6,9 @@ from dataclasses import replace
 from math import prod
 from typing import Any
 
+from playgrad.devices.tuning import VECTORS
 from playgrad.ops.core.kernel import (
+    Binding,
     KernelCall,
     KernelRequest,
     Lowering,
@@ -17,6 +19,7 @@ from playgrad.ops.core.kernel import (
 from playgrad.ops.core.loops import Loop, innermost, rounds
 from playgrad.ops.core.templates import render
 from playgrad.ops.lowering.item_kernel import item_kernel
+from playgrad.ops.lowering.row_kernel import row_call, row_invocations
 
 INVOCATIONS = 128
 """Invocations that share a row on a GPU; a power of two."""
@@ -39,11 +42,7 @@ def _lower(request: KernelRequest, logarithm: bool) -> Lowering:
     axis = request.attrs.get("axis", -1) % len(shape)
     classes, inner = shape[axis], prod(shape[axis + 1 :])
     rows = request.inputs[0].size // classes
-    bindings = (
-        input_binding("logits", 0, request.inputs[0]),
-        *request.epilogue_bindings(),
-        output_binding("result", 0, request.outputs[0]),
-    )
+    bindings = _bindings(request)
     params = {"classes": classes, "inner": inner, "rows": rows, "logarithm": logarithm}
     loops = (Loop(classes),) * _PASSES
     constants: dict[str, Any] = {
@@ -57,6 +56,11 @@ def _lower(request: KernelRequest, logarithm: bool) -> Lowering:
     if alone or classes < INVOCATIONS:
         call = item_kernel(request, "softmax.wgsl", rows, bindings, params, loops, **constants)
         return Lowering((call,))
+    if inner == 1 and request.target.tuning.memory == VECTORS:
+        limit = request.target.limits.max_compute_invocations_per_workgroup
+        invocations = row_invocations(classes, limit, least=INVOCATIONS)
+        if invocations is not None:
+            return Lowering((_in_registers(request, rows, classes, invocations, logarithm),))
     groups = grid(rows, 1, request.target.limits)
     constants |= {"INVOCATIONS": INVOCATIONS, "ITEMS": rows, "GRID_X": groups[0]}
     code = render("softmax_shared.wgsl", **constants)
@@ -64,6 +68,39 @@ def _lower(request: KernelRequest, logarithm: bool) -> Lowering:
     trees = (Loop(INVOCATIONS.bit_length()),) * 2
     call = KernelCall("softmax_shared", params, code, bindings, groups, innermost(shared))
     return Lowering((replace(call, loops=(*shared, *trees)),))
+
+
+def _bindings(request: KernelRequest) -> tuple[Binding, ...]:
+    return (
+        input_binding("logits", 0, request.inputs[0]),
+        *request.epilogue_bindings(),
+        output_binding("result", 0, request.outputs[0]),
+    )
+
+
+def _in_registers(
+    request: KernelRequest, rows: int, classes: int, invocations: int, logarithm: bool
+) -> KernelCall:
+    """Return the dispatch in which a workgroup reads its row once."""
+    value = "x# - largest - log_sum" if logarithm else "e# / sum"
+    return row_call(
+        request,
+        "softmax_row.wgsl",
+        rows,
+        classes,
+        invocations,
+        _bindings(request),
+        {"logarithm": logarithm},
+        trees=2,
+        lines={
+            "loads": [f"let x# = logits[first + min(@, {classes - 1}u)];"],
+            "maxima": ["largest = larger(largest, x#);"],
+            "sums": ["let e# = exp_of(x# - largest);", "?sum += e#;"],
+            "stores": [f"?store(first + @, {value});"],
+        },
+        CLASSES=classes,
+        store=request.store("result"),
+    )
 
 
 def lower_softmax_cross_entropy(request: KernelRequest) -> Lowering:

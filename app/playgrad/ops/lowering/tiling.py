@@ -1,9 +1,9 @@
 """The division of a product into tiles, one for each invocation, and of its depth into splits.
 
-There are three kernel families: ``matmul_register.wgsl`` (a tile in registers, no barriers),
+There are three kernel families here: ``matmul_register.wgsl`` (a tile in registers, no barriers),
 ``matmul_quads.wgsl`` (the same, for adapters on which groups of four invocations can read each
-other's values) and ``matmul_shared.wgsl`` (tiles in workgroup memory). Each has variants, of which
-the target's tuning names one.
+other's values) and ``matmul_shared.wgsl`` (tiles in workgroup memory). ``block_tiling.py`` has a
+fourth. Each has variants, of which the target's tuning names one.
 """
 
 from __future__ import annotations
@@ -60,13 +60,19 @@ SHARED_SIDES = {"shared_64": 16, "shared_32": 8}
 
 @dataclass(frozen=True)
 class Product:
-    """result[row, column] = sum over taps and depths of A * B; see ``common/product.wgsl``."""
+    """result[row, column] = sum over taps and depths of A * B; see ``common/product.wgsl``.
+
+    Attributes:
+        a_run: a number of elements of A that always are adjacent in memory, counted from a multiple
+            of it: along the depth where ``a_step`` is 1, otherwise along rows.
+    """
 
     rows: int
     columns: int
     depth: int
     rows_code: str
     a_step: int
+    a_run: int
     b_depth: int
     b_column: int
     taps: int = 1
@@ -110,6 +116,8 @@ class Tiling:
         splits: the number of parts of the depth.
         results: the number of results of an invocation.
         loops: the loops of an invocation.
+        slices: the number of parts of a workgroup that share the depth.
+        wide: whether the kernel binds A and B as vectors of four elements.
     """
 
     family: str
@@ -118,6 +126,8 @@ class Tiling:
     splits: int
     results: int
     loops: tuple[Loop, ...]
+    slices: int = 1
+    wide: tuple[bool, bool] = (False, False)
 
 
 def tile(product: Product, variant: str, target: Target) -> Tiling:
@@ -206,7 +216,7 @@ def _parts(
         return 1, {**constants, "SPLIT_DEPTH": product.taps == 1}, Loop(0)
     splits = _splits(groups * product.batch, busy=busy, full_depth=full_depth, least=256)
     whole = nested(product.taps, -(-product.depth // unrolled))
-    splits = max(splits, _least_splits((whole,), target))
+    splits = max(splits, least_splits((whole,), target.loop_rounds))
     split_depth = product.taps == 1
     taps = product.taps if split_depth else -(-product.taps // splits)
     depth = product.depth
@@ -237,7 +247,7 @@ def _shared_tiling(product: Product, target: Target, side: int) -> Tiling:
     groups = _shared_groups(product, side)
     splits = _splits(groups, busy=64, full_depth=full_depth, least=512)
     loads = tile * staged // side**2
-    splits = max(splits, _least_splits((_steps(full_depth, staged, loads),), target))
+    splits = max(splits, least_splits((_steps(full_depth, staged, loads),), target.loop_rounds))
     depth = staged * -(-full_depth // (splits * staged))
     constants = {
         "SIDE": side,
@@ -263,9 +273,13 @@ def _steps(depth: int, staged: int, loads: int) -> Loop:
     return Loop(-(-depth // staged), (Loop(loads), Loop(staged)))
 
 
-def _least_splits(loops: tuple[Loop, ...], target: Target) -> int:
-    """Return the splits of ``loops`` with which the driver does not end them early."""
-    most, needed = target.loop_rounds, rounds(loops)
+def least_splits(loops: tuple[Loop, ...], most: int | None) -> int:
+    """Return the splits of ``loops`` with which the driver does not end them early.
+
+    Args:
+        most: the rounds after which it would; None for no limit.
+    """
+    needed = rounds(loops)
     return 1 if most is None or needed <= most else -(-needed // (most // 2))
 
 

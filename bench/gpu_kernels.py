@@ -1,0 +1,213 @@
+"""Compares the variants of kernels on a GPU, at the sizes of the workloads and beyond.
+
+python -m bench.gpu_kernels                        the first GPU, under a minute on a fast one
+python -m bench.gpu_kernels --device gpu:1 --only product --json kernels.json
+python -m bench.gpu_kernels --choices 64 784 128   every tile of one product, beside its estimate
+
+Each variant is compiled as in any program, compared with NumPy, and replayed by turns with the
+others (`playgrad.runtime.tuner`). "–" is a variant that does not compile on the adapter, or is
+wrong. Sizes are rows × depth × columns; ᵀ says that an operand is stored transposed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from playgrad.devices import registry
+from playgrad.devices.kinds import index_of
+from playgrad.devices.tuning import VARIANTS
+from playgrad.graph.opdef import lookup
+from playgrad.ops.lowering import block_tiling
+from playgrad.ops.lowering.block_tiling import BLOCKS, BlockChoice
+from playgrad.runtime.tuner import Probe, Tuner, measure
+
+WINDOW = {"strides": [1, 1], "padding": [[0, 0], [0, 0]]}
+SAME = {"strides": [1, 1], "padding": [[2, 2], [2, 2]]}
+
+
+def product(name: str, rows: int, depth: int, columns: int, a: str = "", b: str = "") -> Probe:
+    """Return the probe of a product; ``a`` or ``b`` is "T" where the operand is transposed."""
+    shapes = (
+        (depth, rows) if a else (rows, depth),
+        (columns, depth) if b else (depth, columns),
+    )
+    size = f"{rows} × {depth} × {columns}".replace(" × ", "ᵀ × ", 1 if a else 0)
+    attrs = {"transpose_a": bool(a), "transpose_b": bool(b)}
+    text = f"{name} {size}{'ᵀ' if b else ''}".strip()
+    return Probe(text, "product", lookup("matmul"), shapes, 2 * rows * depth * columns, attrs)
+
+
+def convolutions(
+    name: str, image: Sequence[int], size: int, outputs: int, attrs: dict[str, Any]
+) -> list[Probe]:
+    """Return the probes of a convolution and its two gradients."""
+    batch, height, width, channels = image
+    shrink = size - 1 - sum(attrs["padding"][0])
+    pixels = (batch, height - shrink, width - shrink, outputs)
+    filters = (size, size, channels, outputs)
+    work = 2 * math.prod(pixels) * math.prod(filters[:3])
+    text = f"{name} {size} × {size} × {channels} × {outputs}"
+
+    def probe(what: str, op: str, *shapes: tuple[int, ...], **more: Any) -> Probe:
+        inputs = tuple(shapes)
+        return Probe(f"{text}{what}", "convolution", lookup(op), inputs, work, {**attrs, **more})
+
+    images = (batch, height, width, channels)
+    probes = [
+        probe("", "conv2d", images, filters),
+        probe(", by filters", "conv2d_filter_gradient", images, pixels, kernel_size=[size, size]),
+    ]
+    if channels > 1:
+        size_of_image = {"image_size": [height, width]}
+        probes.append(
+            probe(", by image", "conv2d_input_gradient", filters, pixels, **size_of_image)
+        )
+    return probes
+
+
+def memory(name: str, op: str, shape: tuple[int, ...], passes: int = 2, **attrs: Any) -> Probe:
+    """Return a probe whose work is the bytes that must be moved: ``passes`` times the tensor."""
+    shapes = (shape, *((shape[-1:],) * 2 if op == "layer_normalization" else ()))
+    return Probe(
+        f"{name}, {4 * math.prod(shape) >> 20} MiB", "memory", lookup(op), shapes,
+        4 * passes * math.prod(shape), attrs,
+    )  # fmt: skip
+
+
+def reduction(name: str, shape: tuple[int, ...], axes: list[int]) -> Probe:
+    """Return the probe of a sum along ``axes``, whose work is the bytes that it reads."""
+    attrs = {"axes": axes, "keepdims": False}
+    size = 4 * math.prod(shape)
+    text = f"{name}, {size >> 20} MiB"
+    return Probe(text, "reduction", lookup("reduce_sum"), (shape,), size, attrs)
+
+
+PROBES = (
+    *(product("", n, n, n) for n in (256, 512, 1024, 2048)),
+    product("W1", 64, 784, 128),
+    product("W1", 784, 64, 128, a="T"),
+    product("W1B", 128, 784, 512),
+    product("W1B", 128, 512, 512, b="T"),
+    product("W4", 256, 64, 256),
+    product("W5", 64, 128, 512),
+    product("W5", 128, 1792, 512, a="T"),
+    product("deep", 64, 8192, 64),
+    *convolutions("W3", (32, 28, 28, 1), 3, 32, WINDOW),
+    *convolutions("W3", (32, 26, 26, 32), 3, 64, WINDOW),
+    memory("negative", "neg", (8192, 4096)),
+    memory("reversed rows", "strided_slice", (8192, 4096), slices=[[None, None, -1], [None] * 3]),
+    memory("transposed", "transpose", (8192, 4096), perm=[1, 0]),
+    memory("heads", "transpose", (32, 512, 32, 64), perm=[0, 2, 1, 3]),
+    memory("softmax", "softmax", (32768, 1024), axis=1),
+    memory("layer normalization", "layer_normalization", (32768, 1024), epsilon=1e-5),
+    product("", 4096, 4096, 4096),
+    *convolutions("W2", (64, 28, 28, 1), 5, 6, SAME),
+    *convolutions("W2", (64, 14, 14, 6), 5, 16, WINDOW),
+    reduction("sums of rows", (32768, 1024), [1]),
+    reduction("sums of columns", (32768, 1024), [0]),
+)
+"""The most important ones first, as time may end."""
+
+
+@dataclass
+class Measured:
+    """The seconds of each variant in one probe."""
+
+    probe: Probe
+    seconds: dict[str, float]
+
+    def rates(self) -> dict[str, float]:
+        """Return GFLOP/s, or for memory GB/s, by variant."""
+        return {name: self.probe.work / seconds / 1e9 for name, seconds in self.seconds.items()}
+
+
+def compare(device: Any, probes: Sequence[Probe], seconds: float) -> Iterator[Measured]:
+    """Measure ``probes`` in turn, as long as there is time."""
+    started = time.perf_counter()
+    tuner = Tuner(device, probes)
+    while not tuner.is_done and time.perf_counter() - started < seconds:
+        probe = tuner.measure_next()
+        yield Measured(probe, dict(tuner.times[probe.name]))
+
+
+def choices(device: Any, rows: int, depth: int, columns: int) -> None:
+    """Print the time of each tile, slices and splits for one product, beside the estimate."""
+    probe = product("", rows, depth, columns)
+    print(f"| {probe.name} | µs | GFLOP/s | estimate |\n|---|---|---|---|")
+    for variant in ("blocks_8x8", "blocks_8x4", "blocks_4x4"):
+        rule = BLOCKS[variant]
+        limits = device.target.limits
+        every = block_tiling.possible_choices(rule, depth, limits, device.target.loop_rounds)
+        for choice in every:
+            with always(choice):
+                seconds = measure(device, probe, [variant])[variant]
+            cost = choice.cost(rows, columns, 1, depth, rule.processors)
+            tile = choice.tile
+            name = f"{tile.rows} × {tile.columns} by {tile.thread_rows} × {tile.thread_columns}"
+            name += f", {choice.slices} slices, {choice.splits} splits"
+            time_of = f"{1e6 * seconds:.1f} | {probe.work / seconds / 1e9:.3g}"
+            print(f"| {name} | {time_of} | {cost:.0f} |", flush=True)
+
+
+@contextmanager
+def always(choice: BlockChoice) -> Iterator[None]:
+    """Let `block_tiling` take ``choice`` for all products within the block."""
+    usual = block_tiling.choose_blocks
+    block_tiling.choose_blocks = lambda *_: choice  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        block_tiling.choose_blocks = usual
+
+
+def main(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(prog="bench.gpu_kernels", description=__doc__.splitlines()[0])
+    parser.add_argument("--device", default="gpu:0")
+    parser.add_argument("--only", choices=tuple(VARIANTS), action="append", default=[])
+    parser.add_argument("--seconds", type=float, default=55, help="begin no probe after this time")
+    parser.add_argument("--largest", type=float, default=math.inf, help="in 10^9 operations")
+    parser.add_argument("--choices", type=int, nargs=3, metavar=("ROWS", "DEPTH", "COLUMNS"))
+    parser.add_argument("--json", type=Path, metavar="FILE")
+    options = parser.parse_args(arguments)
+    device = registry.gpu(index_of(options.device))
+    print(f"{device.adapter}, {time.strftime('%Y-%m-%d %H:%M UTC', time.gmtime())}")
+    if options.choices:
+        choices(device, *options.choices)
+        return 0
+    probes = [
+        probe
+        for probe in PROBES
+        if probe.kind in (options.only or VARIANTS) and probe.work <= 1e9 * options.largest
+    ]
+    kind = ""
+    rows = []
+    for measured in compare(device, probes, options.seconds):
+        if measured.probe.kind != kind:
+            kind = measured.probe.kind
+            unit = "GB/s" if kind in ("memory", "reduction") else "GFLOP/s"
+            names = VARIANTS[kind]
+            print(f"\n| {kind}, {unit} | {' | '.join(names)} |\n|{'---|' * (len(names) + 1)}")
+        rates = measured.rates()
+        cells = (f"{rates[name]:.3g}" if name in rates else "–" for name in VARIANTS[kind])
+        print(f"| {measured.probe.name} | {' | '.join(cells)} |", flush=True)
+        rows.append({"probe": measured.probe.name, "kind": kind, "seconds": measured.seconds})
+    left = len(probes) - len(rows)
+    if left:
+        print(f"\n{left} of {len(probes)} probes were left out after {options.seconds:g} s.")
+    if options.json:
+        text = json.dumps({"adapter": device.adapter, "rows": rows}, indent=1)
+        options.json.write_text(text + "\n", encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -9,7 +9,7 @@ import numpy as np
 
 from playgrad.errors import DTypeError, ShapeError
 from playgrad.graph.autodiff import gradients
-from playgrad.graph.opdef import Gradient, InvalidSample, OpDef, Sample, lookup, register
+from playgrad.graph.opdef import Gradient, InvalidSample, OpDef, Sample, register
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.ops.arrays.concat import concat
 from playgrad.ops.arrays.fill import zeros_like
@@ -17,6 +17,7 @@ from playgrad.ops.core.build import add_node, as_tensors
 from playgrad.ops.core.samples import floats
 from playgrad.ops.elementwise import activations
 from playgrad.ops.expression import expr as e
+from playgrad.ops.expression.logistic import logistic
 from playgrad.ops.recurrent.blockwise import Blockwise, blockwise_op
 
 
@@ -69,11 +70,8 @@ def gru_cell(inputs: Any, recurrent: Any, state: Any, name: str | None = None) -
     return add_node(_GRU, as_tensors(inputs, recurrent, state), name=name).output
 
 
-_SIGMOID = lookup("sigmoid").elementwise.build({})[0]
-
-
 def _sigmoid(x: Any) -> Any:
-    return activations.sigmoid(x) if isinstance(x, Tensor) else e.substitute(_SIGMOID, [x])
+    return activations.sigmoid(x) if isinstance(x, Tensor) else logistic(x)
 
 
 def _tanh(x: Any) -> Any:

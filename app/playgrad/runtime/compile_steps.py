@@ -12,8 +12,11 @@ from playgrad.graph.tensor import Node, Tensor
 from playgrad.ops.emitters import Operand
 from playgrad.ops.products.emit_matmul import calls_blas, emit_large_product, emit_turned
 from playgrad.ops.recurrent.squashed_gates import cells_that_squash
+from playgrad.runtime.layout_in_place import lay_out_in_place
+from playgrad.runtime.layout_of_parts import lay_out_parts
+from playgrad.runtime.layout_of_products import lay_out_products
 from playgrad.runtime.step_arena import Arena, Region, plan_arena
-from playgrad.runtime.step_layout import plan_layout
+from playgrad.runtime.step_layout import StepValues
 from playgrad.runtime.step_order import Part, StepOrder, step_order
 from playgrad.wasm.step import StepCode
 from playgrad.wasm.values import StackValue
@@ -103,12 +106,15 @@ def _compiled(
 ) -> CompiledStep:
     constants = [node.outputs[0] for node in nodes if node.op.name == "constant"]
     lasting = {*map(order.root, fetches), *order.written.values()}
-    layout = order.layout = plan_layout(
-        order.nodes,
-        order.root,
-        lasting,
-        [order.written[name] for name in order.in_place],
-        lambda node: multiplies and node in order.emitters and calls_blas(node),
+    layout = order.layout
+    fixed = [order.written[name] for name in order.in_place]
+    values = StepValues(order.nodes, order.root, lasting, fixed)
+    lay_out_parts(values, layout)
+    lay_out_products(
+        values, layout, lambda node: multiplies and node in order.emitters and calls_blas(node)
+    )
+    lay_out_in_place(
+        values, layout, lambda node: node in order.emitters and order.emitters[node].in_place
     )
     arena = plan_arena(order, fetches, fed, constants)
     # Fetches are read after the last run, and before Python writes to variables.

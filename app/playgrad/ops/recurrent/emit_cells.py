@@ -60,7 +60,7 @@ def _is_float32(node: Node) -> bool:
 def _register(name: str, blockwise: Blockwise) -> None:
     passes = partial(_passes, name, blockwise)
 
-    @emitter(name, supports=_is_float32)
+    @emitter(name, supports=_is_float32, in_place=True)
     def emit(
         step: StepCode, node: Node, inputs: Sequence[Operand], outputs: Sequence[Operand]
     ) -> None:

@@ -110,6 +110,11 @@ def _compiled(
     fixed = [order.written[name] for name in order.in_place]
     values = StepValues(order.nodes, order.root, lasting, fixed)
     lay_out_parts(values, layout)
+    common = {tensor for node in order.nodes for tensor in node.outputs if layout.is_shared(tensor)}
+    layout.squashing = cells_that_squash(order.nodes, order.root, lasting | common)
+    for node in layout.squashing:
+        for hidden in layout.hidden(node):
+            values.users.setdefault(hidden, []).append(node)
     lay_out_products(
         values, layout, lambda node: multiplies and node in order.emitters and calls_blas(node)
     )
@@ -119,12 +124,10 @@ def _compiled(
     arena = plan_arena(order, fetches, fed, constants)
     # Fetches are read after the last run, and before Python writes to variables.
     fetches_old = any(order.variable_of(tensor) in order.written for tensor in fetches)
-    common = {tensor for node in order.nodes for tensor in node.outputs if layout.is_shared(tensor)}
-    squashing = cells_that_squash(order.nodes, order.root, lasting | common)
 
     def compiled(threads: int) -> CompiledStep:
         code = StepCode(relaxed, multiplies, threads)
-        code.squashing = squashing
+        code.squashing = layout.squashing
         return _StepCompiler(order, arena, overwrites, fetches_old, code).compiled()
 
     if threads > 1:
@@ -236,7 +239,8 @@ class _StepCompiler:
             self._write_product(node)
             return
         builder.begin_operation(number)
-        inputs, outputs = (list(map(self._operand, each)) for each in (node.inputs, node.outputs))
+        sources = (*node.inputs, *layout.hidden(node))
+        inputs, outputs = (list(map(self._operand, each)) for each in (sources, node.outputs))
         emitter.emit(builder, node, inputs, outputs)
         if emitter.may_fail:
             builder.end_if_failed()

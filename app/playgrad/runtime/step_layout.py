@@ -27,6 +27,8 @@ class StepLayout:
             copies of that, a row.
         joined: values that consist of others, which may be needed as well.
         turned: for a product, its second factor, of which it reads a transposed copy.
+        squashing: the cells that leave their gates squashed, and the gradients of these, with the
+            hidden states that the gradients read as well (ops/recurrent/squashed_gates.py).
     """
 
     within: dict[Tensor, tuple[Tensor, int]] = field(default_factory=dict)
@@ -34,6 +36,7 @@ class StepLayout:
     products: dict[Node, Node] = field(default_factory=dict)
     joined: set[Tensor] = field(default_factory=set)
     turned: dict[Node, Tensor] = field(default_factory=dict)
+    squashing: dict[Node, Tensor] = field(default_factory=dict)
 
     def home(self, root: Tensor) -> tuple[Tensor, int]:
         """Return the value that has memory for ``root``, and the bytes before it there."""
@@ -62,8 +65,14 @@ class StepLayout:
 
     def reads(self, node: Node) -> Sequence[Tensor]:
         """Return the tensors that the code of ``node`` reads."""
-        product = self.products.get(node)
-        return node.inputs if product is None else (*node.inputs, *product.inputs)
+        product, hidden = self.products.get(node), self.hidden(node)
+        others = () if product is None else product.inputs
+        return (*node.inputs, *others, *hidden)
+
+    def hidden(self, node: Node) -> Sequence[Tensor]:
+        """Return the hidden state that ``node`` reads as another input."""
+        hidden = self.squashing.get(node)
+        return () if hidden is None or hidden.node is node else (hidden,)
 
 
 class StepValues:

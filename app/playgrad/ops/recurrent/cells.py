@@ -97,14 +97,33 @@ def _lstm_gradient(
     i: Any, f: Any, g: Any, o: Any, cell: Any, by_hidden: Any, by_memory: Any
 ) -> tuple[Any, ...]:
     enter, keep, candidate, leave = _squashed(i, f, g, o)
-    return lstm_gradient_of_squashed(enter, keep, candidate, leave, cell, by_hidden, by_memory)
+    seen = _tanh(keep * cell + enter * candidate)
+    return _lstm_gradient_of(enter, keep, candidate, leave, cell, by_hidden, by_memory, seen)
 
 
 def lstm_gradient_of_squashed(
-    enter: Any, keep: Any, candidate: Any, leave: Any, cell: Any, by_hidden: Any, by_memory: Any
+    enter: Any,
+    keep: Any,
+    candidate: Any,
+    leave: Any,
+    cell: Any,
+    by_hidden: Any,
+    by_memory: Any,
+    hidden: Any,
 ) -> tuple[Any, ...]:
-    """Return the gradient of an LSTM cell by its gates, which are given squashed, and its state."""
-    seen = _tanh(keep * cell + enter * candidate)
+    """Return the gradient of an LSTM cell by its gates, which are given squashed, and its state.
+
+    ``hidden`` is its first result, ``leave * tanh(memory)``. If ``leave`` is so small that the
+    quotient is not exact, so are all products of the two in the gradient.
+    """
+    seen = hidden / leave
+    return _lstm_gradient_of(enter, keep, candidate, leave, cell, by_hidden, by_memory, seen)
+
+
+def _lstm_gradient_of(
+    enter: Any, keep: Any, candidate: Any, leave: Any, cell: Any, by_hidden: Any, by_memory: Any,
+    seen: Any,
+) -> tuple[Any, ...]:  # fmt: skip
     slope = by_memory + by_hidden * leave * (1.0 - seen * seen)
     return (
         slope * candidate * enter * (1.0 - enter),

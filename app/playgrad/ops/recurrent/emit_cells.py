@@ -30,11 +30,12 @@ that each is stored to. The blocks of all inputs come first, then those of all o
 
 def _passes(name: str, blockwise: Blockwise, squashes: bool) -> list[Pass]:
     count = sum(blockwise.inputs.values())
-    leaves = list(map(Leaf, range(count)))
     if name == CELL:
-        return _passes_of_lstm(leaves, squashes)
-    exprs = lstm_gradient_of_squashed(*leaves) if squashes else blockwise.exprs
-    return [dict(enumerate(exprs, count))]
+        return _passes_of_lstm(list(map(Leaf, range(count))), squashes)
+    if squashes:
+        count += 1
+        return [dict(enumerate(lstm_gradient_of_squashed(*map(Leaf, range(count))), count))]
+    return [dict(enumerate(blockwise.exprs, count))]
 
 
 def _passes_of_lstm(leaves: Sequence[Leaf], squashes: bool) -> list[Pass]:
@@ -66,10 +67,13 @@ def _register(name: str, blockwise: Blockwise) -> None:
     ) -> None:
         squashes = node in step.squashing
         targets, counts = list(outputs), list(blockwise.outputs)
+        rows, width = inputs[0].shape
+        sizes = list(blockwise.inputs.values())
         if squashes and name == CELL:
             targets, counts = [*outputs, inputs[0]], [*counts, 4]
-        rows, width = inputs[0].shape
-        sizes = [*blockwise.inputs.values(), *counts]
+        elif squashes:  # the last input is the cell's hidden state
+            sizes.append(1)
+        sizes += counts
         units = width // sizes[0]
 
         def procedure(rows: int) -> Procedure:

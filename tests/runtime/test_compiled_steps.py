@@ -282,7 +282,7 @@ def test_gradients_of_cells_find_the_gates_as_they_need_them(
     """A cell overwrites gates that nothing but its gradient, after it, needs."""
     chosen: list[int] = []
 
-    def counted(*arguments: Any) -> set[Node]:
+    def counted(*arguments: Any) -> dict[Node, pg.Tensor]:
         nodes = cells_that_squash(*arguments)
         chosen.append(len(nodes))
         return nodes
@@ -308,6 +308,21 @@ def test_gradients_of_cells_find_the_gates_as_they_need_them(
     assert sorted(names) == ["lstm_cell", "lstm_cell_gradient"]
     squashes = names[0] == "lstm_cell" and not fetches_gates
     assert chosen[-1] == 2 * squashes and (squashes or is_linear or fetches_gates)
+
+
+def test_gradients_of_saturated_cells(graph: pg.Graph, host: WasmtimeStepHost) -> None:
+    """They divide hidden states by output gates, which may be almost 0."""
+    size = np.float32([-1e30, -200, -95, -88, -60, 0, 60, 88, 200, 1e30])
+    x = pg.Variable(np.stack([np.repeat(size, 4), np.tile(size, 4)]))
+    state = pg.Variable(np.linspace(-3, 3, 20, dtype=np.float32).reshape(2, 10))
+    hidden, memory = lstm_cell(x * 1.0, state)
+    slopes = pg.gradients(pg.square(hidden) + pg.sin(memory), [x, state])
+    with using_step_host(None), Session(graph, "cpu") as session:
+        expected = session.run(slopes)
+    with Session(graph, "cpu") as session:
+        for value, other in zip(session.run(slopes), expected, strict=True):
+            np.testing.assert_allclose(value, other, 1e-5, 1e-7)
+        assert len(compiled(session, slopes).step.order.layout.squashing) == 2
 
 
 def test_gates_that_others_need_stay(graph: pg.Graph, host: WasmtimeStepHost) -> None:

@@ -1,4 +1,4 @@
-"""Constant folding."""
+"""Constant folding, and operations that undo each other."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ MAX_ELEMENTS = 1 << 16
 
 
 def fold(program: Program) -> Program:
-    """Replace operations on constants by their value, and ``identity`` by its input.
+    """Replace operations on constants by their value, ``identity`` by its input, and a transpose of
+    a transpose by one or none.
 
     Operations with control inputs, state or more than one output are kept, and results of more than
     ``MAX_ELEMENTS`` elements.
@@ -24,6 +25,12 @@ def fold(program: Program) -> Program:
         if _is_plain_identity(node) and node not in targets:
             source = inputs[0]
             rewriter.replace(node, [source], source.node)
+        elif node not in targets and (twice := _transposed_twice(node, inputs)) is not None:
+            source, perm = twice
+            if perm == sorted(perm) and node.outputs[0] not in fetched:
+                rewriter.replace(node, [source], source.node)
+            else:
+                rewriter.copy(node, inputs=[source], attrs={"perm": perm})
         elif node not in targets and _foldable(node, inputs, fetched):
             values = [tensor.node.attrs["value"] for tensor in inputs]
             (value,) = node.op.reference(values, node.attrs)
@@ -39,6 +46,17 @@ def _is_plain_identity(node: Node) -> bool:
         and not node.control_inputs
         and (node.device is None or node.device == node.inputs[0].node.device)
     )
+
+
+def _transposed_twice(node: Node, inputs: list[Tensor]) -> tuple[Tensor, list[int]] | None:
+    """Return what ``node`` transposes a second time, and the axes of that in the result's order;
+    None if it does not."""
+    if node.op.name != "transpose" or node.control_inputs:
+        return None
+    inner = inputs[0].node
+    if inner.op.name != "transpose" or inner.control_inputs or inner.device != node.device:
+        return None
+    return inner.inputs[0], [inner.attrs["perm"][axis] for axis in node.attrs["perm"]]
 
 
 def _foldable(node: Node, inputs: list[Tensor], fetched: set[Tensor]) -> bool:

@@ -18,6 +18,7 @@ from playgrad.ops.arrays.fill import ones_like, zeros_like
 from playgrad.ops.arrays.getitem import getitem
 from playgrad.ops.arrays.join import stack, unstack
 from playgrad.ops.arrays.shape import identity, reshape
+from playgrad.ops.arrays.transpose import transpose
 from playgrad.ops.elementwise.definitions import cast, where
 from playgrad.ops.products.matmul import matmul
 from playgrad.ops.random.dropout import dropout
@@ -70,8 +71,8 @@ def recurrent_record(
 class RecurrentLayer(StatefulLayer):
     """A layer that goes through a sequence step by step and keeps a state.
 
-    The products of all inputs with the kernel are one product. Each step then has a product of its
-    state with the recurrent kernel, and one kernel for the rest.
+    The products of all inputs with the kernel are one product, of rows in the order of steps. Each
+    step then has a product of its state with the recurrent kernel, and one kernel for the rest.
 
     A subclass sets ``blocks``, the number of blocks of ``units`` columns in the kernels, and
     ``state_count``, and computes ``step``. Its constructor passes its arguments to ``configure``.
@@ -236,7 +237,7 @@ class RecurrentLayer(StatefulLayer):
             same = skipped is before[0] or (initial is None and not nothing)
             outputs.append(states[0] if same else where(masks[t], new[0], skipped))
         assert states is not None
-        y = stack(outputs, 1) if self.return_sequences else outputs[-1]
+        y = _swapped(stack(outputs)) if self.return_sequences else outputs[-1]
         if self.stateful:
             y = self._store(states, y)
         if self.return_sequences:
@@ -280,10 +281,11 @@ class RecurrentLayer(StatefulLayer):
             ones = ones_like(getitem(x, (slice(None), slice(0, 1))))
             x = x * dropout(ones, self.dropout, seed=self._seed("dropout"))
         width, columns = self.variables["kernel"].spec.static_shape
-        y = matmul(reshape(x, (-1, width)), self.variables["kernel"])
+        steps = self.known(x.shape, 1)
+        y = matmul(reshape(_swapped(x), (-1, width)), self.variables["kernel"])
         if self.use_bias:
             y = y + self.input_bias()
-        return unstack(reshape(y, (-1, self.known(x.shape, 1), columns)), axis=1)
+        return unstack(reshape(y, (steps, -1, columns)))
 
     def _recurrent_mask(self, products: Tensor) -> Tensor | None:
         if not self.recurrent_dropout:
@@ -334,3 +336,8 @@ class RecurrentLayer(StatefulLayer):
             return y
         with graph.control_dependencies(assigned):
             return identity(y)
+
+
+def _swapped(x: Tensor) -> Tensor:
+    """Return a sequence with its first two axes swapped: then the rows of a step lie together."""
+    return transpose(x, [1, 0, *range(2, x.spec.rank)])

@@ -11,19 +11,21 @@ from playgrad.ops.arrays.emit_moves import broadcast_strides
 from playgrad.ops.core.row_share import SharedRows
 from playgrad.ops.core.static_kernel import static_kernel
 from playgrad.ops.expression import simd
-from playgrad.wasm.copies import clear
+from playgrad.ops.products.emit_matmul import PACKED_FROM
+from playgrad.wasm.copies import clear, copy_view
 from playgrad.wasm.elements import load
 from playgrad.wasm.encoding import F32
 from playgrad.wasm.kernel import ArrayPlace, KernelCode
-from playgrad.wasm.lanes import floats, lanes, splat
+from playgrad.wasm.lanes import floats, lanes, numbers, splat, words
 from playgrad.wasm.nest import nest
 from playgrad.wasm.procedure import Local
 from playgrad.wasm.product import SCRATCH, ProductProcedures
 from playgrad.wasm.reduction_kinds import MAXIMUM
 from playgrad.wasm.row_reductions import row_extreme, row_sum
 from playgrad.wasm.scalars import choose, number, scalar
+from playgrad.wasm.small_product import ProductForm, write_small_product
 from playgrad.wasm.values import StackValue, integer
-from playgrad.wasm.vectors import VectorPlace, across
+from playgrad.wasm.vectors import WIDTH, VectorPlace, across
 
 
 @dataclass(frozen=True)
@@ -44,18 +46,44 @@ class _Heads:
 
     def __init__(self, code: KernelCode, heads: int) -> None:
         self._code, self._heads = code, heads
-        self._scratch = code.scratch(SCRATCH)
-        self._kernels: ProductProcedures = code.shared(
-            ProductProcedures, lambda module: ProductProcedures(module, code.relaxed)
-        )
+        self._copies: dict[int, Local] = {}
 
     def multiply(
         self, a: _Matrices, b: _Matrices, c: _Matrices, rows: int, columns: int, terms: int
     ) -> None:
         """Write the products of matrices (rows, terms) and (terms, columns)."""
+        code = self._code
+        if rows * columns * terms < PACKED_FROM:
+            if b.steps[2] != 4 and columns >= WIDTH:
+                b = self._with_dense_rows(b, terms, columns)
+            distances = a.steps, b.steps, (c.steps[0], c.steps[1])
+            form = ProductForm(self._heads, rows, columns, terms, *distances)
+            procedure = code.shared(
+                form, lambda module: write_small_product(module, form, code.relaxed)
+            )
+            code.f.call(procedure, a.address, b.address, c.address)
+            return
+        kernels: ProductProcedures = code.shared(
+            ProductProcedures, lambda module: ProductProcedures(module, code.relaxed)
+        )
         sizes = map(integer, (self._heads, rows, columns, terms))
         operands = [x for m in (a, b, c) for x in (m.address, *map(integer, m.steps))]
-        self._code.f.call(self._kernels.product, *sizes, *operands, self._scratch)
+        code.f.call(kernels.product, *sizes, *operands, self._scratch(SCRATCH))
+
+    def _with_dense_rows(self, matrices: _Matrices, rows: int, columns: int) -> _Matrices:
+        """Return a copy of the matrices, with the elements of a row side by side."""
+        size = 4 * rows * columns
+        copy = _Matrices(self._scratch(self._heads * size), (size, 4 * columns, 4))
+        sizes = (self._heads, rows, columns)
+        source, target = ((m.address, m.steps) for m in (matrices, copy))
+        copy_view(self._code.f, sizes, 4, source, target)
+        return copy
+
+    def _scratch(self, size: int) -> Local:
+        """Return the address of so many bytes for one product."""
+        if size not in self._copies:
+            self._copies[size] = self._code.f.copy(self._code.scratch(size))
+        return self._copies[size]
 
 
 def _of_batch(code: KernelCode, x: ArrayPlace, batch: Local) -> _Matrices:
@@ -88,7 +116,7 @@ def _weights(
     code: KernelCode, scores: _Scores, mask: ArrayPlace | None, batch: Local, attrs: Attrs
 ) -> None:
     """Replace products of queries and keys by the weights of the values."""
-    f, columns = code.f, scores.columns
+    f, columns, causal = code.f, scores.columns, attrs["is_causal"]
     steps: list[tuple[StackValue, tuple[int, ...]]] = [
         (scores.address, (4 * scores.rows * columns, 4 * columns))
     ]
@@ -99,30 +127,40 @@ def _weights(
         steps.append((f.copy(mask.address + batch * per_batch), (head, row)))
     number_of_row = f.copy(integer(0))
     with nest(f, [scores.heads, scores.rows], steps) as (place, *seen):
-        if attrs["is_causal"] or mask is not None:
-            score, flag = f.copy(place), f.copy(seen[0]) if seen else None
+        if mask is not None:
+            score, flag = f.copy(place), f.copy(seen[0])
             with f.count(integer(columns)) as column:
-                visible: StackValue = integer(1)
-                if flag is not None and mask is not None:
-                    visible = load(mask.element, flag)
-                if attrs["is_causal"]:
+                visible = load(mask.element, flag)
+                if causal:
                     earlier = scalar("i32.le_s", column, number_of_row)
                     visible = scalar("i32.and", visible, earlier)
                 scaled = scalar("f32.mul", score.load(F32), number(F32, attrs["scale"]))
                 f.store(score, choose(visible, scaled, number(F32, -float("inf"))))
                 f.add(score, 4)
-                if flag is not None:
-                    f.add(flag, along)
+                f.add(flag, along)
         else:
-            across(
-                f,
-                columns,
-                lambda at: at.store(f, place, lanes("mul", at.load(place), floats(attrs["scale"]))),
-            )
+            _scale(code, place, columns, attrs["scale"], number_of_row if causal else None)
         _softmax(code, place, columns)
         f.add(number_of_row, 1)
         at_end = scalar("i32.eq", number_of_row, scores.rows)
         f.set(number_of_row, choose(at_end, integer(0), number_of_row))
+
+
+def _scale(code: KernelCode, row: Local, length: int, scale: float, last: Local | None) -> None:
+    """Multiply a row by ``scale``; beyond the element ``last`` it becomes minus infinity."""
+    f = code.f
+    if last is None:
+        across(f, length, lambda at: at.store(f, row, lanes("mul", at.load(row), floats(scale))))
+        return
+    limit, columns = f.copy(splat(last)), f.copy(numbers())
+
+    def part(at: VectorPlace) -> None:
+        scaled = lanes("mul", at.load(row), floats(scale))
+        visible = lanes("i32 le_s", columns, limit)
+        at.store(f, row, lanes("bitselect", scaled, floats(-float("inf")), visible))
+        f.set(columns, lanes("i32 add", columns, words(WIDTH)))
+
+    across(f, length, part)
 
 
 def _softmax(code: KernelCode, row: Local, length: int) -> None:

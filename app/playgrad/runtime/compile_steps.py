@@ -10,8 +10,13 @@ import numpy as np
 from playgrad.compiler.work_estimates import is_product, operations
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.ops.emitters import Operand
+from playgrad.ops.products.emit_matmul import calls_blas, emit_large_product, emit_turned
 from playgrad.ops.recurrent.squashed_gates import cells_that_squash
+from playgrad.runtime.layout_in_place import lay_out_in_place
+from playgrad.runtime.layout_of_parts import lay_out_parts
+from playgrad.runtime.layout_of_products import lay_out_products
 from playgrad.runtime.step_arena import Arena, Region, plan_arena
+from playgrad.runtime.step_layout import StepValues
 from playgrad.runtime.step_order import Part, StepOrder, step_order
 from playgrad.wasm.step import StepCode
 from playgrad.wasm.values import StackValue
@@ -100,15 +105,29 @@ def _compiled(
     threads: int = 1,
 ) -> CompiledStep:
     constants = [node.outputs[0] for node in nodes if node.op.name == "constant"]
+    lasting = {*map(order.root, fetches), *order.written.values()}
+    layout = order.layout
+    fixed = [order.written[name] for name in order.in_place]
+    values = StepValues(order.nodes, order.root, lasting, fixed)
+    lay_out_parts(values, layout)
+    common = {tensor for node in order.nodes for tensor in node.outputs if layout.is_shared(tensor)}
+    layout.squashing = cells_that_squash(order.nodes, order.root, lasting | common)
+    for node in layout.squashing:
+        for hidden in layout.hidden(node):
+            values.users.setdefault(hidden, []).append(node)
+    lay_out_products(
+        values, layout, lambda node: multiplies and node in order.emitters and calls_blas(node)
+    )
+    lay_out_in_place(
+        values, layout, lambda node: node in order.emitters and order.emitters[node].in_place
+    )
     arena = plan_arena(order, fetches, fed, constants)
     # Fetches are read after the last run, and before Python writes to variables.
     fetches_old = any(order.variable_of(tensor) in order.written for tensor in fetches)
-    lasting = {*map(order.root, fetches), *order.written.values()}
-    squashing = cells_that_squash(order.nodes, order.root, lasting)
 
     def compiled(threads: int) -> CompiledStep:
         code = StepCode(relaxed, multiplies, threads)
-        code.squashing = squashing
+        code.squashing = layout.squashing
         return _StepCompiler(order, arena, overwrites, fetches_old, code).compiled()
 
     if threads > 1:
@@ -152,6 +171,7 @@ class _StepCompiler:
         self._overwrites = overwrites
         self._builder = builder
         self._runs = 0
+        self._turned: set[Tensor] = set()
         self._constants = [
             self._builder.add_constant(np.asarray(tensor.node.attrs["value"]))
             for tensor in arena.constants
@@ -211,12 +231,37 @@ class _StepCompiler:
         return self._builder.begin_run()
 
     def _write(self, node: Node, number: int) -> None:
+        layout = self._order.layout
+        if node in layout.free:
+            return
         builder, emitter = self._builder, self._order.emitters[node]
-        inputs, outputs = (list(map(self._operand, each)) for each in (node.inputs, node.outputs))
+        if node in layout.products or node in layout.turned:
+            self._write_product(node)
+            return
         builder.begin_operation(number)
+        sources = (*node.inputs, *layout.hidden(node))
+        inputs, outputs = (list(map(self._operand, each)) for each in (sources, node.outputs))
         emitter.emit(builder, node, inputs, outputs)
         if emitter.may_fail:
             builder.end_if_failed()
+
+    def _write_product(self, node: Node) -> None:
+        """Write a product, or a sum of one and something else."""
+        layout, root = self._order.layout, self._order.root
+        product = layout.products.get(node, node)
+        self._builder.begin_operation(self._order.nodes.index(product))
+        added = [x for x in node.inputs if root(x) is not root(product.outputs[0])]
+        other = self._operand(added[0]) if product is not node else None
+        a, b = map(self._address, product.inputs)
+        factor = layout.turned.get(product)
+        if factor is not None:
+            place = self._builder.in_block(self._arena.turned[factor])
+            if factor not in self._turned:
+                self._turned.add(factor)
+                emit_turned(self._builder, product.inputs[1].spec.static_shape, b, place)
+            b = place
+        target = self._operand(node.outputs[0])
+        emit_large_product(self._builder, product, (a, b), target, other, factor is not None)
 
     def _operand(self, tensor: Tensor) -> Operand:
         return Operand(

@@ -48,6 +48,7 @@ class Arena:
         constants: the tensors of small constants.
         held: the tensors of large constants, the last arrays.
         size: the bytes of the block.
+        turned: the places in the block of transposed copies, by the roots of the originals.
     """
 
     places: dict[Tensor, ValuePlace]
@@ -56,6 +57,7 @@ class Arena:
     constants: list[Tensor]
     held: list[Tensor]
     size: int
+    turned: dict[Tensor, int]
 
 
 def plan_arena(
@@ -83,25 +85,37 @@ def plan_arena(
         places[tensor] = ValuePlace(Region.CONSTANT, number)
     overwriting = {step.written[name]: numbers[name] for name in step.in_place}
     places |= {tensor: ValuePlace(Region.ARRAY, place) for tensor, place in overwriting.items()}
-    size = _place_results(step, places, {step.root(tensor) for tensor in fetches})
-    return Arena(places, variables, list(fed), small, held, size)
+    size, turned = _place_results(step, places, {step.root(tensor) for tensor in fetches})
+    return Arena(places, variables, list(fed), small, held, size, turned)
 
 
 def _place_results(
     step: StepOrder, places: dict[Tensor, ValuePlace], fetched: Collection[Tensor]
-) -> int:
-    """Place all results that have no place yet in one block, and return its bytes."""
-    nodes = step.nodes
+) -> tuple[int, dict[Tensor, int]]:
+    """Place all results that have no place yet in one block, and transposed copies.
+
+    Returns:
+        The bytes of the block, and the places of the copies.
+    """
+    nodes, layout = step.nodes, step.layout
+    unplaced = layout.unplaced
     kept = {*fetched, *step.written.values()}
-    blocks: dict[Tensor, Block] = {}
+    blocks: dict[tuple[Tensor, bool], Block] = {}
+    homes: dict[Tensor, tuple[Tensor, int]] = {}
     for now, node in enumerate(nodes):
-        for tensor in node.inputs:
-            if (root := step.root(tensor)) in blocks:
-                blocks[root].last = max(blocks[root].last, now)
+        for tensor in layout.reads(node):
+            if (root := step.root(tensor)) in homes:
+                block = blocks[homes[root][0], False]
+                block.last = max(block.last, now)
+        if (factor := layout.turned_by(node)) is not None:
+            block = Block(CPU.bytes_of(factor.spec), now, now)
+            blocks.setdefault((factor, True), block).last = now
         for tensor in node.outputs:
-            if tensor not in places:
-                last = len(nodes) if tensor in kept else now
-                blocks[tensor] = Block(max(CPU.bytes_of(tensor.spec), 1), now, last)
+            if tensor not in places and tensor not in unplaced:
+                home, _ = homes[tensor] = layout.home(tensor)
+                size = max(CPU.bytes_of(home.spec), 1)
+                block = blocks.setdefault((home, False), Block(size, now, now))
+                block.last = max(block.last, len(nodes) if tensor in kept else now)
     placed = list(blocks.values())
     if len(placed) > MOST_PLANNED:
         size = place_in_order(placed)
@@ -111,9 +125,9 @@ def _place_results(
         for block in placed:
             block.offset += starts[block.arena]
         size = sum(sizes)
-    for tensor, block in blocks.items():
-        places[tensor] = ValuePlace(Region.BLOCK, block.offset)
-    return size
+    for tensor, (home, before) in homes.items():
+        places[tensor] = ValuePlace(Region.BLOCK, blocks[home, False].offset + before)
+    return size, {tensor: blocks[tensor, True].offset for tensor, turned in blocks if turned}
 
 
 def place_in_order(blocks: Sequence[Block]) -> int:

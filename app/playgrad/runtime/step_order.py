@@ -15,6 +15,7 @@ from playgrad.graph.tensor import Node, Tensor
 from playgrad.ops.emitted import emitter_of
 from playgrad.ops.emitters import Emitter
 from playgrad.ops.state import is_variable
+from playgrad.runtime.step_layout import StepLayout
 
 _SOURCES = {"constant", "placeholder", "variable"}
 
@@ -39,6 +40,7 @@ class StepOrder:
         variables: the name of each variable that is read, by the root that is its old value.
         written: the new value of each variable that is written, as a result.
         in_place: the variables whose new values may overwrite the old ones.
+        layout: which values lie within others.
     """
 
     parts: list[Part]
@@ -47,6 +49,7 @@ class StepOrder:
     variables: dict[Tensor, str]
     written: dict[str, Tensor]
     in_place: set[str] = field(default_factory=set)
+    layout: StepLayout = field(default_factory=StepLayout)
 
     def root(self, tensor: Tensor) -> Tensor:
         """Return the tensor that has the bytes of ``tensor``."""

@@ -56,7 +56,8 @@ class StepCode:
     Attributes:
         f: the procedure to write to, of the run that was begun last.
         sgemm: calls the host's product, whose arguments are its own; None if it has none.
-        squashing: cells, by their nodes, that leave their gates squashed, and their gradients.
+        squashing: cells, by their nodes, that leave their gates squashed, and their gradients,
+            which have the cell's hidden state as another input.
         constants: the bytes of constants.
         scratch_bytes: the bytes that the host provides at ``scratch``.
         private_bytes: those that it provides for each other thread.

@@ -22,30 +22,34 @@ class VectorPlace:
     offset: StackValue
     count: int
 
-    def load(self, row: StackValue, fill: float = 0.0) -> StackValue:
-        """Return the elements of the row at address ``row``; other lanes are ``fill``."""
-        place = row + self.offset
+    def load(self, row: StackValue, fill: float = 0.0, before: int = 0) -> StackValue:
+        """Return the elements of the row at address ``row`` + ``before`` bytes; other lanes are
+        ``fill``."""
+        place = self._place(row)
         if self.count == WIDTH:
-            return place.load(V128)
+            return place.load(V128, before)
         vector = floats(fill)
         for lane in range(self.count):
-            code = place.code + vector.code + _lane(_LOAD_LANE, lane)
+            code = place.code + vector.code + _lane(_LOAD_LANE, lane, before)
             vector = StackValue(V128, code)
         return vector
 
-    def store(self, f: Procedure, row: StackValue, vector: StackValue) -> None:
-        """Store the elements of the row at address ``row``."""
-        place = row + self.offset
+    def store(self, f: Procedure, row: StackValue, vector: StackValue, before: int = 0) -> None:
+        """Store the elements of the row at address ``row`` + ``before`` bytes."""
+        place = self._place(row)
         if self.count == WIDTH:
-            f.store(place, vector)
+            f.store(place, vector, before)
             return
         value = f.copy(vector)
         for lane in range(self.count):
-            f.emit(place.code + value.code + _lane(_STORE_LANE, lane))
+            f.emit(place.code + value.code + _lane(_STORE_LANE, lane, before))
+
+    def _place(self, row: StackValue) -> StackValue:
+        return row if self.offset == integer(0) else row + self.offset
 
 
-def _lane(opcode: int, lane: int) -> bytes:
-    return b"\xfd" + unsigned(opcode) + b"\x02" + unsigned(4 * lane) + bytes([lane])
+def _lane(opcode: int, lane: int, before: int) -> bytes:
+    return b"\xfd" + unsigned(opcode) + b"\x02" + unsigned(before + 4 * lane) + bytes([lane])
 
 
 def across(f: Procedure, length: int, body: Callable[[VectorPlace], None]) -> None:

@@ -47,6 +47,14 @@ class PanelForm:
         return len(self.segments) * self.length
 
     @property
+    def overlap(self) -> int:
+        """The number of windows of a row whose segments have whole vectors in common; 1 if none do,
+        or only for parts of what is between two of them."""
+        count = 4 * self.length // self.right
+        whole = count * self.right == 4 * self.length and self.right % 16 == 0
+        return count if whole and count <= self.width else 1
+
+    @property
     def step(self) -> tuple[int, int]:
         """The images, and the rows of windows in each, of a panel. One of them is 1, or all."""
         rows = max(1, PANEL // max(1, 4 * self.width * self.terms))
@@ -75,6 +83,8 @@ def write_pack(module: Module, form: PanelForm) -> Procedure:
 
 def write_add(module: Module, form: PanelForm) -> Procedure:
     """Add a procedure with the parameters of `write_pack` that adds a panel to the pixels."""
+    if form.overlap > 1:
+        return _write_sums(module, form)
 
     def add(
         f: Procedure, panel: StackValue, pixel: StackValue, offset: int, kind: int, place: int
@@ -83,6 +93,55 @@ def write_add(module: Module, form: PanelForm) -> Procedure:
         f.store(pixel, lanes("add", total, part) if kind == V128 else total + part, place)
 
     return _windows(module, form, add)
+
+
+def _write_sums(module: Module, form: PanelForm) -> Procedure:
+    """Add the procedure of `write_add` for windows that overlap: what several of a row add to a
+    pixel is added up before it is stored, in the order of the windows."""
+    f = module.procedure([I32] * 4)
+    panel, pixel, images, rows = f.arguments
+    row, most, chunk = 4 * form.terms, form.overlap, form.right
+
+    def add(window: StackValue, target: StackValue, begin: int, first: int, count: int) -> None:
+        """Add chunks of ``count`` windows to one of the image. Of the first window, it is the chunk
+        number ``first``, and of each following one the chunk before."""
+        offsets = [begin + (first - i) * chunk + i * row for i in range(count)]
+
+        def part(place: StackValue, source: StackValue, within: int) -> None:
+            total = place.load(V128, within)
+            for offset in offsets:
+                total = lanes("add", total, source.load(V128, offset + within))
+            f.store(place, total, within)
+
+        if chunk * count <= 4 * _UNROLLED:
+            for within in range(0, chunk, 16):
+                part(target, window, within)
+            return
+        with f.count(integer(chunk), 16) as moved:
+            part(f.copy(target + moved), f.copy(window + moved), 0)
+
+    window, target = f.local(I32), f.local(I32)
+    with f.count(images):
+        with f.count(rows):
+            for number, place in enumerate(form.segments):
+                begin = 4 * number * form.length
+                f.set(window, panel)
+                f.set(target, pixel + place)
+                for first in range(most - 1):
+                    add(window, target, begin, first, first + 1)
+                    f.add(target, chunk)
+                with f.count(integer(form.width - most + 1)):
+                    add(window, target, begin, most - 1, most)
+                    f.add(target, chunk)
+                    f.add(window, row)
+                for missing in range(1, most):
+                    add(window, target, begin, most - 1, most - missing)
+                    f.add(target, chunk)
+                    f.add(window, row)
+            f.add(panel, form.width * row)
+            f.add(pixel, form.down)
+        f.add(pixel, integer(form.image) - rows * form.down)
+    return f
 
 
 def _windows(

@@ -48,7 +48,7 @@ def emit_panels(
 
     Args:
         kind: ``result``, ``filters`` or ``image``: the array that is written; to ``image`` the
-            gradient is added.
+            gradient is added, by filters that are transposed.
         outputs: the channels of the result.
         panel: the address of ``form.bytes`` bytes.
     """
@@ -89,7 +89,7 @@ def _write(
                 operands = (panel, terms, outcome, depth, adds, filters, depth)
                 f.call(sgemm, flipped, flat, terms, depth, windows, *operands)
             else:
-                operands = (outcome, depth, filters, depth, flat, panel, terms)
-                f.call(sgemm, flat, flipped, windows, terms, depth, *operands)
+                operands = (outcome, depth, filters, terms, flat, panel, terms)
+                f.call(sgemm, flat, flat, windows, terms, depth, *operands)
                 f.call(rows, panel, pixel, images, height)
     return f

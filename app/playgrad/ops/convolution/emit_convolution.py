@@ -18,6 +18,7 @@ from playgrad.ops.emitters import Operand, emitter
 from playgrad.ops.products.emit_matmul import (
     PACKED_FROM,
     emit_product,
+    emit_turned,
     product_operands,
     product_procedures,
 )
@@ -96,14 +97,18 @@ def _with_panels(
     """Write the array of ``kind`` with the others; see `emit_panels`."""
     panels = panel_form(form, filters.shape[:2], result.shape[1:3], node.attrs)
     size = panels.bytes + -panels.bytes % 16
-    scratch = step.scratch(size + form.padded_bytes * form.is_padded)
-    pixels: StackValue
+    turned = -(-filters.spec.size // 4) * 16 * (kind == "image")  # all panels share them
+    scratch = step.scratch(turned + size + form.padded_bytes * form.is_padded)
+    factor, pixels = filters.address, filters.address
+    if turned:
+        factor, scratch = scratch, step.f.copy(scratch + turned)
+        emit_turned(step, (panels.terms, filters.shape[3]), filters.address, factor)
     if kind != "image":
         pixels = padded_image(step, form, image.address, scratch + size)
     else:
         pixels = scratch + size if form.is_padded else image.address
         step.f.fill_bytes(pixels, 0, form.padded_bytes)
-    arrays = pixels, filters.address, result.address
+    arrays = pixels, factor, result.address
     emit_panels(step, kind, panels, filters.shape[3], *arrays, scratch)
     if kind == "image" and form.is_padded:
         write_cropped(step, form, pixels, image.address)

@@ -24,6 +24,7 @@ from playgrad.ops.elementwise.elementwise_op import elementwise
 from playgrad.ops.elementwise.samples import FAR, KINKED, unary
 from playgrad.ops.elementwise.transcendental import erf, expm1
 from playgrad.ops.expression import expr as e
+from playgrad.ops.expression.logistic import logistic
 
 # On both sides of the kinks of the piecewise activations, and away from them.
 _HARD = unary(np.linspace(-7.3, 7.1, 31, dtype=np.float32))
@@ -42,10 +43,9 @@ tanh = elementwise(
     (*unary(), FAR),
     doc="Return the hyperbolic tangent of ``x``.",
 )
-# Written so that exp never overflows: its argument is never positive.
 sigmoid = elementwise(
     "sigmoid",
-    lambda x: e.where(x < 0.0, e.exp(-e.absolute(x)), 1.0) / (1.0 + e.exp(-e.absolute(x))),
+    logistic,
     lambda g, y, x: g * y * (1.0 - y),
     (*unary(), FAR),
     doc="Return the logistic function ``1 / (1 + exp(-x))``.",

@@ -27,10 +27,9 @@ INSTRUCTIONS = {
 _LOG2_E = 1.4426950408889634
 _LN2_HIGH, _LN2_LOW = 0.693359375, -2.12194440e-4
 """ln(2) as a sum of which the first term has few bits, so that its multiples are exact."""
-_EXP = (1 / 2, 1.6666665459e-1, 4.1665795894e-2, 8.3334519073e-3, 1.3981999507e-3, 1.9875691500e-4)
-_TANH = (
-    -3.33332819422e-1, 1.33314422036e-1, -5.37397155531e-2, 2.06390887954e-2, -5.70498872745e-3,
-)  # fmt: skip
+_EXP = (4.9999988414e-1, 1.6666516880e-1, 4.1669563034e-2, 8.3691059889e-3, 1.3750719294e-3)
+"""Of ``(exp(r) - 1 - r) / r**2`` for ``r`` between -ln(2)/2 and ln(2)/2, by least squares at
+Chebyshev's points: the exponential is within 4e-9."""
 _LOG = (
     3.3333331174e-1, -2.4999993993e-1, 2.0000714765e-1, -1.6668057665e-1, 1.4249322787e-1,
     -1.2420140846e-1, 1.1676998740e-1, -1.1514610310e-1, 7.0376836292e-2,
@@ -66,16 +65,21 @@ def exp(f: Procedure, x: StackValue) -> StackValue:
     of float32."""
     # Of these two, the first operand is the result if it is NaN.
     bounded = f.copy(lanes("pmax", lanes("pmin", x, floats(89.0)), floats(-104.0)))
-    shifted_power = f.copy(lanes("add", lanes("mul", bounded, floats(_LOG2_E)), floats(_ROUNDING)))
-    power = f.copy(lanes("sub", shifted_power, floats(_ROUNDING)))
-    rest = multiply_add(power, floats(-_LN2_HIGH), bounded, f.relaxed)
-    r = f.copy(multiply_add(power, floats(-_LN2_LOW), rest, f.relaxed))
-    value = multiply_add(polynomial(f, _EXP, r), lanes("mul", r, r), r, f.relaxed)
+    value, whole = _exp_parts(f, bounded)
     value = lanes("add", value, floats(1.0))
-    whole = f.copy(lanes("i32 sub", shifted_power, floats(_ROUNDING)))
     half = f.copy(shifted("i32 shr_s", whole, integer(1)))
     value = lanes("mul", value, _power_of_two(half))
     return lanes("mul", value, _power_of_two(lanes("i32 sub", whole, half)))
+
+
+def _exp_parts(f: Procedure, x: Local) -> tuple[StackValue, Local]:
+    """Return ``exp(rest) - 1`` and the whole number n of ``exp(x) = 2**n exp(rest)``."""
+    shifted_power = f.copy(lanes("add", lanes("mul", x, floats(_LOG2_E)), floats(_ROUNDING)))
+    power = f.copy(lanes("sub", shifted_power, floats(_ROUNDING)))
+    rest = multiply_add(power, floats(-_LN2_HIGH), x, f.relaxed)
+    r = f.copy(multiply_add(power, floats(-_LN2_LOW), rest, f.relaxed))
+    value = multiply_add(polynomial(f, _EXP, r), lanes("mul", r, r), r, f.relaxed)
+    return value, f.copy(lanes("i32 sub", shifted_power, floats(_ROUNDING)))
 
 
 def _power_of_two(exponent: StackValue) -> StackValue:
@@ -83,14 +87,24 @@ def _power_of_two(exponent: StackValue) -> StackValue:
 
 
 def tanh(f: Procedure, x: Local) -> StackValue:
-    """An odd polynomial near 0, else by the exponential."""
-    square = f.copy(lanes("mul", x, x))
-    near = multiply_add(lanes("mul", polynomial(f, _TANH, square), square), x, x, f.relaxed)
+    """``y / (y + 2)`` with ``y = exp(2 x) - 1``, in which the polynomial's own 1 does not occur, so
+    that no digits are lost near 0."""
     size = f.copy(lanes("abs", x))
-    grown = lanes("add", exp(f, lanes("add", size, size)), floats(1.0))
-    far = lanes("sub", floats(1.0), lanes("div", floats(2.0), grown))
-    far = lanes("or", far, lanes("and", x, words(_SIGN)))
-    return lanes("bitselect", near, far, lanes("lt", size, floats(0.625)))
+    bounded = f.copy(lanes("pmin", lanes("add", size, size), floats(20.0)))  # then it is 1
+    value, whole = _exp_parts(f, bounded)
+    scale = f.copy(_power_of_two(whole))
+    grown = f.copy(multiply_add(f.copy(value), scale, lanes("sub", scale, floats(1.0)), f.relaxed))
+    quotient = lanes("div", grown, lanes("add", grown, floats(2.0)))
+    return lanes("or", quotient, lanes("and", x, words(_SIGN)))
+
+
+def sigmoid(f: Procedure, x: Local) -> StackValue:
+    """``1 / (1 + exp(-x))``. Below -88 it is no longer a normal number, and does not change."""
+    bounded = lanes("pmax", lanes("pmin", lanes("neg", x), floats(88.0)), floats(-87.0))
+    value, whole = _exp_parts(f, f.copy(bounded))
+    scale = f.copy(_power_of_two(whole))
+    power = multiply_add(f.copy(value), scale, scale, f.relaxed)
+    return lanes("div", floats(1.0), lanes("add", power, floats(1.0)))
 
 
 def log(f: Procedure, x: Local) -> StackValue:

@@ -10,7 +10,8 @@ from typing import Any
 
 from playgrad.ops.expression.expr import Call, Cast, Const, Expr, Leaf
 from playgrad.ops.expression.functions import FUNCTIONS
-from playgrad.ops.expression.simd import COMPOSED, INSTRUCTIONS
+from playgrad.ops.expression.logistic import logistic_argument
+from playgrad.ops.expression.simd import COMPOSED, INSTRUCTIONS, sigmoid
 from playgrad.ops.expression.simd_dtypes import (
     ExpressionDtypes,
     decisive_arguments,
@@ -124,6 +125,9 @@ class VectorValues:
             return self._once(cast, lambda: self._cast(value, source, expr.to))
         assert isinstance(expr, Call)
         kind = self._kinds.decisive(expr, expected)
+        if kind in _FLOATING and (x := logistic_argument(expr)) is not None:
+            value = self.value(x, kind)
+            return self._once(("sigmoid", kind, value.number), lambda: sigmoid(self._f, value))
         arguments = [self.value(arg, kind) for arg in decisive_arguments(expr)]
         if expr.function == "pow" and _is_two(expr.args[1]):
             square = ("mul", kind, arguments[0].number, arguments[0].number)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
-from playgrad.graph.tensor import Node
+from playgrad.graph.tensor import Node, Tensor
 from playgrad.ops.emitters import Operand, emitter
 from playgrad.ops.products.product_share import ProductShare
+from playgrad.wasm.copies import copy_run, copy_view
+from playgrad.wasm.nest import nest
 from playgrad.wasm.procedure import Procedure
 from playgrad.wasm.product import SCRATCH, ProductProcedures
 from playgrad.wasm.small_product import ProductForm, write_small_product
@@ -30,20 +32,67 @@ def emit_matmul(
     step: StepCode, node: Node, inputs: Sequence[Operand], outputs: Sequence[Operand]
 ) -> None:
     """Multiply matrices, or stacks of matrices, of which one operand may have only one."""
-    a, b = inputs
-    shape = outputs[0].shape
+    form = _form(node)
+    emit_product(step, form, inputs[0].address, inputs[1].address, outputs[0].address)
+
+
+def calls_blas(node: Node) -> bool:
+    """Return whether the ``matmul`` ``node`` is one call of the host's BLAS, if it has that."""
+    form = _form(node)
+    return form.count == 1 and bool(form.terms) and form.multiplications >= BLAS_FROM
+
+
+def emit_large_product(
+    step: StepCode,
+    node: Node,
+    factors: Sequence[StackValue],
+    target: Operand,
+    other: Operand | None,
+    turned: bool,
+) -> None:
+    """Write the product ``node``, of which `calls_blas` is true.
+
+    Args:
+        factors: their addresses.
+        other: what it is added to, at the place of ``target``, or a row; None for 0.
+        turned: whether the second factor is a transposed copy.
+    """
+    assert step.sgemm is not None
+    if other is not None and other.place != target.place:
+        size, row = 4 * other.spec.size, other.address
+        rows = (target.spec.size // other.spec.size,)
+        with nest(step.f, rows, [(row, (0,)), (target.address, (size,))]) as (read, write):
+            copy_run(step.f, size, 4, read, write)
+    a, b = factors
+    adds = other is not None
+    _call_blas(step, step.sgemm, _form(node, turned), a, b, target.address, adds)
+
+
+def emit_turned(step: StepCode, shape: tuple[int, ...], a: StackValue, target: StackValue) -> None:
+    """Write a copy of a matrix of float32, transposed."""
+    rows, columns = shape
+    views = (a, (4, 4 * columns)), (target, (4 * rows, 4))
+    copy_view(step.f, (columns, rows), 4, *views)
+
+
+def _form(node: Node, turned: bool = False) -> ProductForm:
+    """Return the form of a product; of one with a transposed copy of its second factor if
+    ``turned``."""
+    a, b = node.inputs
+    shape = node.outputs[0].spec.static_shape
     rows, columns = shape[-2:]
-    terms = a.shape[-2] if node.attrs["transpose_a"] else a.shape[-1]
+    flips = node.attrs["transpose_a"], node.attrs["transpose_b"]
+    terms = a.spec.static_shape[-2 if flips[0] else -1]
     form = ProductForm(
         prod(shape[:-2]),
         rows,
         columns,
         terms,
-        _distances(a, node.attrs["transpose_a"]),
-        _distances(b, node.attrs["transpose_b"]),
+        _distances(a, flips[0]),
+        (0, 4 * columns, 4) if turned else _distances(b, flips[1]),
         (4 * rows * columns, 4 * columns),
     )
-    emit_product(step, form.with_long_rows(), a.address, b.address, outputs[0].address)
+    return form.with_long_rows()
 
 
 def emit_product(
@@ -82,13 +131,14 @@ def _call_blas(
     a: StackValue,
     b: StackValue,
     c: StackValue,
+    adds: bool = False,
 ) -> None:
     f = step.f
     sizes = map(integer, (form.rows, form.columns, form.terms))
     (flip_a, row_a), (flip_b, row_b) = _stored(form.a, form.terms), _stored(form.b, form.columns)
     a, b, c = places = f.copy(a), f.copy(b), f.copy(c)
     with f.count(integer(form.count)):
-        operands = (a, integer(row_a), b, integer(row_b), integer(0), c, integer(form.c[1] // 4))
+        operands = (a, integer(row_a), b, integer(row_b), integer(adds), c, integer(form.c[1] // 4))
         f.call(sgemm, integer(flip_a), integer(flip_b), *sizes, *operands)
         for place, (distance, *_) in zip(places, (form.a, form.b, form.c), strict=True):
             f.add(place, distance)
@@ -133,8 +183,8 @@ def product_procedures(step: StepCode) -> ProductProcedures:
     return step.shared(ProductProcedures, lambda module: ProductProcedures(module, step.relaxed))
 
 
-def _distances(operand: Operand, transposed: bool) -> tuple[int, int, int]:
+def _distances(operand: Tensor, transposed: bool) -> tuple[int, int, int]:
     """Return the distances in bytes of matrices, rows and columns; 0 for a single matrix."""
-    rows, columns = operand.shape[-2:]
-    stack = 4 * rows * columns if len(operand.shape) > 2 else 0
+    rows, columns = operand.spec.static_shape[-2:]
+    stack = 4 * rows * columns if operand.spec.rank > 2 else 0
     return (stack, 4, 4 * columns) if transposed else (stack, 4 * columns, 4)

@@ -189,9 +189,10 @@ _FEW = 3
 def _total(products: Sequence[Tensor]) -> Tensor | None:
     """Return the sum of gradients of a weight that was used in several products, as one product.
 
-    ``sum(a_i^T @ b_i)`` is ``a^T @ b``, where ``a`` and ``b`` have the rows of all.
+    ``sum(a_i^T @ b_i)`` is ``a^T @ b``, where ``a`` and ``b`` have the rows of all, in the order in
+    which they were computed: gradients come in the reverse order.
     """
-    nodes = [product.node for product in products]
+    nodes = [product.node for product in reversed(products)]
     flipped = {"transpose_a": True, "transpose_b": False}
     if len(nodes) <= _FEW or any(
         node.attrs != flipped or {x.spec.rank for x in node.inputs} != {2} for node in nodes

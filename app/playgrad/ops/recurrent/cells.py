@@ -9,7 +9,7 @@ import numpy as np
 
 from playgrad.errors import DTypeError, ShapeError
 from playgrad.graph.autodiff import gradients
-from playgrad.graph.opdef import Gradient, InvalidSample, OpDef, Sample, lookup, register
+from playgrad.graph.opdef import Gradient, InvalidSample, OpDef, Sample, register
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.ops.arrays.concat import concat
 from playgrad.ops.arrays.fill import zeros_like
@@ -17,6 +17,7 @@ from playgrad.ops.core.build import add_node, as_tensors
 from playgrad.ops.core.samples import floats
 from playgrad.ops.elementwise import activations
 from playgrad.ops.expression import expr as e
+from playgrad.ops.expression.logistic import logistic
 from playgrad.ops.recurrent.blockwise import Blockwise, blockwise_op
 
 
@@ -69,11 +70,8 @@ def gru_cell(inputs: Any, recurrent: Any, state: Any, name: str | None = None) -
     return add_node(_GRU, as_tensors(inputs, recurrent, state), name=name).output
 
 
-_SIGMOID = lookup("sigmoid").elementwise.build({})[0]
-
-
 def _sigmoid(x: Any) -> Any:
-    return activations.sigmoid(x) if isinstance(x, Tensor) else e.substitute(_SIGMOID, [x])
+    return activations.sigmoid(x) if isinstance(x, Tensor) else logistic(x)
 
 
 def _tanh(x: Any) -> Any:
@@ -99,14 +97,33 @@ def _lstm_gradient(
     i: Any, f: Any, g: Any, o: Any, cell: Any, by_hidden: Any, by_memory: Any
 ) -> tuple[Any, ...]:
     enter, keep, candidate, leave = _squashed(i, f, g, o)
-    return lstm_gradient_of_squashed(enter, keep, candidate, leave, cell, by_hidden, by_memory)
+    seen = _tanh(keep * cell + enter * candidate)
+    return _lstm_gradient_of(enter, keep, candidate, leave, cell, by_hidden, by_memory, seen)
 
 
 def lstm_gradient_of_squashed(
-    enter: Any, keep: Any, candidate: Any, leave: Any, cell: Any, by_hidden: Any, by_memory: Any
+    enter: Any,
+    keep: Any,
+    candidate: Any,
+    leave: Any,
+    cell: Any,
+    by_hidden: Any,
+    by_memory: Any,
+    hidden: Any,
 ) -> tuple[Any, ...]:
-    """Return the gradient of an LSTM cell by its gates, which are given squashed, and its state."""
-    seen = _tanh(keep * cell + enter * candidate)
+    """Return the gradient of an LSTM cell by its gates, which are given squashed, and its state.
+
+    ``hidden`` is its first result, ``leave * tanh(memory)``. If ``leave`` is so small that the
+    quotient is not exact, so are all products of the two in the gradient.
+    """
+    seen = hidden / leave
+    return _lstm_gradient_of(enter, keep, candidate, leave, cell, by_hidden, by_memory, seen)
+
+
+def _lstm_gradient_of(
+    enter: Any, keep: Any, candidate: Any, leave: Any, cell: Any, by_hidden: Any, by_memory: Any,
+    seen: Any,
+) -> tuple[Any, ...]:  # fmt: skip
     slope = by_memory + by_hidden * leave * (1.0 - seen * seen)
     return (
         slope * candidate * enter * (1.0 - enter),

@@ -14,9 +14,10 @@ CELL, GRADIENT = "lstm_cell", "lstm_cell_gradient"
 
 def cells_that_squash(
     nodes: Sequence[Node], root: Callable[[Tensor], Tensor], lasting: Collection[Tensor]
-) -> set[Node]:
+) -> dict[Node, Tensor]:
     """Return the cells that overwrite their gates by the squashed ones, and their gradients, which
-    read those: where nothing else needs the gates.
+    read those, where nothing else needs the gates. With each is the cell's first result, which the
+    gradient reads as well.
 
     Args:
         nodes: the work of a step, in order.
@@ -28,7 +29,7 @@ def cells_that_squash(
     for node in nodes:
         for tensor in node.inputs:
             users[root(tensor)].append(node)
-    chosen: set[Node] = set()
+    chosen: dict[Node, Tensor] = {}
     for gates, both in users.items():
         if gates in lasting or gates not in computed or len(both) != 2:
             continue
@@ -40,5 +41,5 @@ def cells_that_squash(
                 root(a) is root(b) for a, b in zip(cell.inputs, gradient.inputs[:2], strict=True)
             )
         ):
-            chosen |= {cell, gradient}
+            chosen |= dict.fromkeys(both, root(cell.outputs[0]))
     return chosen

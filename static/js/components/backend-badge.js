@@ -9,9 +9,9 @@ import { isPhone } from "../frame/layout.js";
 import { t } from "../words/locale.js";
 import * as store from "../state/store.js";
 
-/** What computes without a GPU. */
-function processor() {
-  if (!hasSimd) return "CPU (NumPy)";
+/** What computes without a GPU. @param {import("../../engine/kinds.js").Kind} [kind] of the device that trains */
+function processor(kind) {
+  if (!hasSimd || kind?.isOffered === false) return "CPU (NumPy)";
   return stepThreads > 1 ? t().devices.threads(stepThreads) : "CPU (SIMD)";
 }
 
@@ -29,7 +29,7 @@ function choose() {
   if (onCpu && (info || fit))
     return {
       kind: "cpu",
-      text: processor(),
+      text: processor(fit ? kindOf(fit.device) : undefined),
       remark: problem ? words.noWebGpu : avoids ? words.noHardware : "",
     };
   if (!known) return { kind: "unknown", text: words.looking, remark: "" };

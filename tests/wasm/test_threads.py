@@ -116,6 +116,27 @@ def test_chunks_of_reductions_have_the_bits_of_the_whole(name: str) -> None:
         assert run_jobs(node, 3) == 1
 
 
+@pytest.mark.usefixtures("shares")
+@pytest.mark.parametrize("form", [(1, 300, 133), (4, 7, 2051), (3, 1, 1030), (2, 65, 5)])
+def test_products_of_a_few_rows_add_up_in_order(form: tuple[int, int, int]) -> None:
+    """Also those of columns of a matrix, and with any number of threads."""
+    rows, terms, columns = form
+    random = np.random.default_rng(0)
+    a, b = random.normal(size=(rows, terms)), random.normal(size=(terms, columns))
+    a, b = a.astype(np.float32), b.astype(np.float32)
+    expected = np.zeros((rows, columns), np.float32)
+    for term in range(terms):
+        expected += a[:, term, None] * b[term]
+    for flips, left in ((False, a), (True, a.T.copy())):
+        with Graph().as_default():
+            operands = [pg.placeholder("float32", each.shape) for each in (left, b)]
+            node = pg.matmul(*operands, transpose_a=flips).node
+        for threads in (1, 3):
+            result = run_emitted(node, [left, b], threads=threads)
+            assert result is not None and result[0].tobytes() == expected.tobytes()
+    assert run_jobs(node, 3) == (columns > 16)
+
+
 def run_jobs(node: Node, threads: int) -> int:
     """Return how many jobs the code of ``node`` has."""
     code = StepCode(False, threads=threads)

@@ -9,9 +9,15 @@ import { isPhone } from "../frame/layout.js";
 import { t } from "../words/locale.js";
 import * as store from "../state/store.js";
 
-/** What computes without a GPU. @param {import("../../engine/kinds.js").Kind} [kind] of the device that trains */
-function processor(kind) {
-  if (!hasSimd || kind?.isOffered === false) return "CPU (NumPy)";
+/** Whether NumPy alone trains, as the program asked for. */
+function isReference() {
+  const fit = store.active.value ? store.fit.value : null;
+  return fit !== null && kindOf(fit.device)?.isOffered === false;
+}
+
+/** What computes without a GPU. */
+function processor() {
+  if (!hasSimd || isReference()) return "CPU (NumPy)";
   return stepThreads > 1 ? t().devices.threads(stepThreads) : "CPU (SIMD)";
 }
 
@@ -29,7 +35,7 @@ function choose() {
   if (onCpu && (info || fit))
     return {
       kind: "cpu",
-      text: processor(fit ? kindOf(fit.device) : undefined),
+      text: processor(),
       remark: problem ? words.noWebGpu : avoids ? words.noHardware : "",
     };
   if (!known) return { kind: "unknown", text: words.looking, remark: "" };
@@ -57,7 +63,7 @@ function details(kind) {
   } else if (problem) {
     lines.push(words.why(gpuProblem()), words.instead);
   }
-  if (kind === "cpu" && hasSimd) lines.push(words.simd);
+  if (kind === "cpu" && hasSimd && !isReference()) lines.push(words.simd);
   const counted = kind === "cpu" && countOfCompiled();
   if (counted) lines.push(counted);
   const reason = whyChosen();

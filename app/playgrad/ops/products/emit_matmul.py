@@ -7,6 +7,7 @@ from math import prod
 
 from playgrad.graph.tensor import Node
 from playgrad.ops.emitters import Operand, emitter
+from playgrad.ops.products.emit_rows import emit_rows, is_few_rows
 from playgrad.ops.products.product_share import ProductShare
 from playgrad.wasm.procedure import Procedure
 from playgrad.wasm.product import SCRATCH, ProductProcedures
@@ -43,7 +44,12 @@ def emit_matmul(
         _distances(b, node.attrs["transpose_b"]),
         (4 * rows * columns, 4 * columns),
     )
-    emit_product(step, form.with_long_rows(), a.address, b.address, outputs[0].address)
+    form, places = form.with_long_rows(), (a.address, b.address, outputs[0].address)
+    calls_blas = step.sgemm is not None and form.multiplications >= BLAS_FROM
+    if is_few_rows(form) and form.multiplications >= PACKED_FROM and not calls_blas:
+        emit_rows(step, form, *places)
+    else:
+        emit_product(step, form, *places)
 
 
 def emit_product(

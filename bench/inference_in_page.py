@@ -60,7 +60,7 @@ while time.perf_counter() < end:
     for _ in range(count):
         model.predict(x, BATCH)
     times.append(1000 * (time.perf_counter() - began) / count)
-    count = max(1, round(50 / times[-1]))
+    count = max(1, round(5 / times[-1]))
 (runnable,) = model.session._programs._runnables.values()
 compiled = runnable.host_program.compiled
 print("RESULT" + json.dumps({

@@ -8,7 +8,7 @@ const query = new URLSearchParams(location.search);
 const [workload, batch] = [query.get("workload"), Number(query.get("batch"))];
 
 /** Rounds of about this many milliseconds; each gives the time of a call. */
-const ROUND_MS = 50;
+const ROUND_MS = 5;
 
 async function load() {
   const [spec, buffer] = await Promise.all([

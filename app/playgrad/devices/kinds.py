@@ -139,7 +139,8 @@ def kind_of(device: str) -> Kind:
     match = re.fullmatch(r"([a-z]+)(?::[0-9]{1,9})?", device)
     kind = KINDS.get(match[1]) if match else None
     if kind is None:
-        names = [*KINDS, *(each.first for each in KINDS.values())]
+        offered = [each for each in KINDS.values() if each.is_offered]
+        names = [*(each.name for each in offered), *(each.first for each in offered)]
         choices = f"{', '.join(names[:-1])} or {names[-1]}"
         raise DeviceError(f"{device!r} is not a device.", hint=f"Write {choices}.")
     return kind

@@ -2,6 +2,7 @@
 
 make bench                                  everything: half an hour on two cores
 make bench ARGS="--only w1 --only jax"      one workload, playgrad and one peer
+make bench ARGS="--parts page --backends cpu wasm"   pages without a GPU
 make bench ARGS="--quick"                   one short repeat of each
 """
 
@@ -101,7 +102,8 @@ def _page(
     rows = _measure(run, pairs, options)
     report.check(rows)
     print(f"\n## In the page\n\n{report.table(rows, in_page=True)}\n")
-    print(f"{report.comparison(rows, ['webgpu'])}\n")
+    for backends in (["webgpu"], ["cpu", "wasm"]):
+        print(f"{report.comparison(rows, backends)}\n")
     print(f"{report.footprint(rows)}\n")
     if not options.quick:
         webgpu = dict.fromkeys((r.peer, r.backend) for r in rows if r.backend == "webgpu")
@@ -169,10 +171,12 @@ def _workloads(options: argparse.Namespace) -> list[str]:
 def _chosen(
     pairs: Iterable[tuple[str, str]], here: set[str], options: argparse.Namespace
 ) -> list[tuple[str, str]]:
-    """Return the requested peers that are installed; playgrad is always included."""
+    """Return the requested peers that are installed, on the requested backends; playgrad is always
+    included."""
     named = set(options.only) - set(WORKLOADS)
     requested = named | {MINE} if named else here
-    return [pair for pair in pairs if pair[0] in here & requested]
+    backends = options.backends or {backend for _, backend in (*IN_PAGE, *ON_DESKTOP)}
+    return [pair for pair in pairs if pair[0] in here & requested and pair[1] in backends]
 
 
 def _parse(arguments: list[str]) -> argparse.Namespace:
@@ -192,6 +196,8 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
     peers = {peer for peer, _ in (*IN_PAGE, *ON_DESKTOP)}
     names = sorted({*WORKLOADS, *peers})
     parser.add_argument("--only", action="append", default=[], choices=names)
+    backends = sorted({backend for _, backend in (*IN_PAGE, *ON_DESKTOP)})
+    parser.add_argument("--backends", nargs="+", choices=backends, help="only these")
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS)
     parser.add_argument("--hardware", action="store_true", help="use the machine's GPU")
     parser.add_argument("--no-install", action="store_true", help="use the installed peers")

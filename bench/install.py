@@ -43,3 +43,7 @@ def installed() -> set[str]:
         "tinygrad": PYTHON / "tinygrad",
     }
     return {"playgrad", "numpy", "torch"} | {name for name, path in places.items() if path.is_dir()}
+
+
+if __name__ == "__main__":
+    install()

@@ -82,6 +82,7 @@ def _kind(kind: Kind) -> dict[str, Any]:
         "onCores": kind.on_cores,
         "runsPlans": kind.runs_plans,
         "isListed": kind.adapter is None,
+        "isOffered": kind.is_offered,
     }
 
 

@@ -120,9 +120,12 @@ export function build(spec, batches, weights) {
     spec.optimizer === "sgd"
       ? tf.train.sgd(spec.learning_rate)
       : tf.train.adam(spec.learning_rate, 0.9, 0.999, 1e-7);
-  const lossOf = ([x, y]) => {
+  const outputsOf = (x) => {
     let at = 0;
-    const result = spec.layers.reduce((h, each) => layer(h, each, () => variables[at++]), x);
+    return spec.layers.reduce((h, each) => layer(h, each, () => variables[at++]), x);
+  };
+  const lossOf = ([x, y]) => {
+    const result = outputsOf(x);
     return spec.loss === "mse"
       ? tf.losses.meanSquaredError(y, result)
       : tf.losses.softmaxCrossEntropy(y, result.reshape([-1, classes]));
@@ -146,6 +149,13 @@ export function build(spec, batches, weights) {
         : optimizer.minimize(() => lossOf(batch), true, variables);
     },
     loss: async () => (await loss.data())[0],
+    /** The outputs for samples in host memory, copied back. */
+    async forward({ values, shape }) {
+      const outputs = tf.tidy(() => outputsOf(tf.tensor(values, shape)));
+      const read = await outputs.data();
+      outputs.dispose();
+      return read;
+    },
   };
 }
 

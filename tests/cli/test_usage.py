@@ -56,7 +56,7 @@ def test_failures_are_reported_on_stderr(
         (("train", "mnist-mlp", "--steps", "0"), "'0' is not a whole number of at least 1"),
         (("train", "mnist-mlp", "--epochs", "1.5"), "'1.5' is not a whole number"),
         (("train", "mnist-mlp", "--steps", "5", "--epochs", "1"), "not allowed with"),
-        (("train", "mnist-mlp", "--device", "tpu"), "'tpu' is not one of auto, cpu, gpu, gpu:N"),
+        (("train", "mnist-mlp", "--device", "tpu"), "not one of auto, cpu, gpu, reference, gpu:N"),
         (("train", "mnist-mlp", "--export", "w.pt"), "no format has the ending of"),
         (("train", "mnist-mlp", "--export", "/none/w.npz"), "the folder '/none' does not exist"),
         (("train", "mnist-mlp", "--trace", "."), "'.' is a folder"),

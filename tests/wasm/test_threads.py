@@ -8,9 +8,13 @@ from unittest import mock
 import numpy as np
 import pytest
 
+import playgrad as pg
 from playgrad.contract.cases import Case, cases
+from playgrad.graph.graph import Graph
+from playgrad.graph.tensor import Node
 from playgrad.ops.convolution import emit_convolution
 from playgrad.ops.emitted import emitter_of
+from playgrad.ops.emitters import Operand
 from playgrad.ops.products import emit_matmul
 from playgrad.runtime.thread_choice import ThreadChoice
 from playgrad.wasm import step
@@ -25,7 +29,8 @@ from tests.wasm.wasmtime_host import WasmtimeHost
 SHARED = [
     case
     for case in cases()
-    if case.op.name in ("exp", "add", "where", "greater", "apply_adam")
+    if case.op.name in ("exp", "add", "where", "greater", "apply_adam", "gather", "concat")
+    or case.op.name.startswith(("reduce_", "sum_to", "arg", "cumsum", "random_", "dropout"))
     or case.op.name.startswith(("matmul", "conv2d", "avg_pool", "max_pool"))
     or "softmax" in case.op.name
     or "attention" in case.op.name
@@ -77,8 +82,73 @@ def test_chunks_have_the_bits_of_the_whole() -> None:
                 shared.add(case.op.name)
     assert {
         "matmul", "conv2d", "conv2d_filter_gradient", "conv2d_input_gradient", "softmax", "exp",
-        "avg_pool2d", "layer_normalization", "dot_product_attention", "lstm_cell",
+        "avg_pool2d", "layer_normalization", "dot_product_attention", "lstm_cell", "max_pool2d",
+        "max_pool2d_gradient", "reduce_sum", "reduce_max", "sum_to", "argmax", "gather", "concat",
     } <= shared  # fmt: skip
+
+
+SUMS = {"sum": pg.reduce_sum, "mean": pg.reduce_mean, "max": pg.reduce_max, "prod": pg.reduce_prod}
+
+
+@pytest.mark.usefixtures("shares")
+@pytest.mark.parametrize("name", SUMS)
+def test_chunks_of_reductions_have_the_bits_of_the_whole(name: str) -> None:
+    """Of columns, of which lines of a cache stay together, of rows, and of both: also where
+    float32 is added in float64."""
+    random = np.random.default_rng(0)
+    forms: list[tuple[tuple[int, ...], tuple[int, ...], str]] = [
+        ((300, 37), (0,), "float32"),
+        ((4100, 50), (0,), "float32"),
+        ((3, 7, 50), (1,), "float32"),
+        ((5, 4200), (1,), "float32"),
+        ((5, 3, 4, 33), (0, 2), "float32"),
+        ((6, 40), (0,), "float64"),
+        ((6, 40), (0,), "float64" if name == "mean" else "int32"),
+    ]
+    for shape, axes, dtype in forms:
+        values = random.normal(size=shape) * 3
+        with Graph().as_default():
+            node = SUMS[name](pg.placeholder(dtype, shape), axes).node
+        x = values.astype(dtype)
+        whole, shared = (run_emitted(node, [x], threads=count) for count in (1, 3))
+        assert whole is not None and shared is not None
+        assert whole[0].tobytes() == shared[0].tobytes(), (shape, axes, dtype)
+        assert run_jobs(node, 3) == 1
+
+
+@pytest.mark.usefixtures("shares")
+@pytest.mark.parametrize("form", [(1, 300, 133), (4, 7, 2051), (3, 1, 1030), (2, 65, 5)])
+def test_products_of_a_few_rows_add_up_in_order(form: tuple[int, int, int]) -> None:
+    """Also those of columns of a matrix, and with any number of threads."""
+    rows, terms, columns = form
+    random = np.random.default_rng(0)
+    a, b = random.normal(size=(rows, terms)), random.normal(size=(terms, columns))
+    a, b = a.astype(np.float32), b.astype(np.float32)
+    expected = np.zeros((rows, columns), np.float32)
+    for term in range(terms):
+        expected += a[:, term, None] * b[term]
+    for flips, left in ((False, a), (True, a.T.copy())):
+        with Graph().as_default():
+            operands = [pg.placeholder("float32", each.shape) for each in (left, b)]
+            node = pg.matmul(*operands, transpose_a=flips).node
+        for threads in (1, 3):
+            result = run_emitted(node, [left, b], threads=threads)
+            assert result is not None and result[0].tobytes() == expected.tobytes()
+    assert run_jobs(node, 3) == (columns > 16)
+
+
+def run_jobs(node: Node, threads: int) -> int:
+    """Return how many jobs the code of ``node`` has."""
+    code = StepCode(False, threads=threads)
+    code.begin_run()
+    operands = [
+        Operand(tensor.spec, code.in_block(0), place)
+        for place, tensor in enumerate((*node.inputs, *node.outputs))
+    ]
+    emitter = emitter_of(node)
+    assert emitter is not None
+    emitter.emit(code, node, operands[: len(node.inputs)], operands[len(node.inputs) :])
+    return code.jobs
 
 
 def test_a_thread_uses_the_memory_of_the_run_whose_chunk_it_has_taken() -> None:
@@ -105,7 +175,9 @@ def test_small_work_is_not_shared() -> None:
     code = StepCode(False, threads=8)
     assert code.chunks(step.WORTH / 2, 100) == 1
     assert code.chunks(1.0, 1) == 1
-    assert code.chunks(1.0, 100) == 8 * step.CHUNKS
+    assert code.chunks(1e-3, 100) == 8 * step.CHUNKS
+    assert code.chunks(0.05, 100) == 50
+    assert code.chunks(1.0, 100) == 100
     assert StepCode(False).chunks(1.0, 100) == 1
 
 

@@ -129,8 +129,9 @@ def device(text: str) -> str:
 
 def device_kinds(text: str) -> tuple[str, ...]:
     kinds = tuple(text.split(","))
-    if not set(kinds) <= set(KINDS):
-        raise argparse.ArgumentTypeError(f"{text!r} is not one of {', '.join(KINDS)} and cpu,gpu")
+    offered = [kind.name for kind in KINDS.values() if kind.is_offered]
+    if not set(kinds) <= set(offered):
+        raise argparse.ArgumentTypeError(f"{text!r} is not one of {', '.join(offered)} and cpu,gpu")
     return kinds
 
 

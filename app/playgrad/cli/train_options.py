@@ -21,7 +21,8 @@ def add_train(parsers: Parsers) -> None:
         "--device",
         type=kinds.device,
         default="auto",
-        help="auto, cpu, gpu or gpu:N (default: auto, which is PLAYGRAD_DEVICE or the faster one)",
+        help="auto, cpu, gpu, gpu:N, or reference for NumPy alone (default: auto, which is "
+        "PLAYGRAD_DEVICE or the faster one)",
     )
     length = parser.add_mutually_exclusive_group()
     length.add_argument("--epochs", type=kinds.count, metavar="N", help="number of epochs")

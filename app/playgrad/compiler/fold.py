@@ -5,6 +5,7 @@ from __future__ import annotations
 from playgrad.compiler.program import Program, Rewriter
 from playgrad.graph.opdef import lookup
 from playgrad.graph.tensor import Node, Tensor
+from playgrad.wasm.page_kernels import numpy_alone
 
 MAX_ELEMENTS = 1 << 16
 """Largest constant that is folded: it has to be stored and uploaded."""
@@ -33,7 +34,8 @@ def fold(program: Program) -> Program:
                 rewriter.copy(node, inputs=[source], attrs={"perm": perm})
         elif node not in targets and _foldable(node, inputs, fetched):
             values = [tensor.node.attrs["value"] for tensor in inputs]
-            (value,) = node.op.reference(values, node.attrs)
+            with numpy_alone():  # also for the reference, as nodes have no devices yet
+                (value,) = node.op.reference(values, node.attrs)
             rewriter.copy(node, op=lookup("constant"), inputs=[], attrs={"value": value})
         else:
             rewriter.copy(node)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -39,6 +39,9 @@ class Kind:
         updates_in_place: variables are overwritten; otherwise arrays are replaced, all of them at
             the end of a run.
         in_words: values are in words of 32 bits, as shaders read them; otherwise as in NumPy.
+        compiles: the host's compiler and its kernels may compute, if it has any, and in a page
+            further devices are interpreters of their own.
+        is_offered: its devices are listed and chosen for work; otherwise a program names them.
         dtypes: the dtypes of the values that it can hold.
         adapter: that of all its devices; None if the host lists their adapters.
     """
@@ -51,6 +54,8 @@ class Kind:
     fuses: bool
     updates_in_place: bool
     in_words: bool
+    compiles: bool
+    is_offered: bool
     dtypes: frozenset[str]
     adapter: AdapterInfo | None = None
 
@@ -91,6 +96,8 @@ CPU = Kind(
     fuses=False,
     updates_in_place=False,
     in_words=False,
+    compiles=True,
+    is_offered=True,
     dtypes=frozenset(NAMES),
     adapter=AdapterInfo("NumPy", backend="numpy"),
 )
@@ -103,9 +110,20 @@ GPU = Kind(
     fuses=True,
     updates_in_place=True,
     in_words=True,
+    compiles=False,
+    is_offered=True,
     dtypes=frozenset(name for name in NAMES if dtype(name).storage is not None),
 )
-KINDS = {kind.name: kind for kind in (CPU, GPU)}
+REFERENCE = replace(
+    CPU,
+    name="reference",
+    title="reference",
+    compiles=False,
+    is_offered=False,
+)
+"""The processor as every operation specifies its results: by its NumPy reference, one after the
+other. To compare results with, not to be fast (docs/decisions/065)."""
+KINDS = {kind.name: kind for kind in (CPU, GPU, REFERENCE)}
 HOST = CPU.first
 """The device of whatever no other can run."""
 FIRST_GPU = GPU.first
@@ -121,7 +139,8 @@ def kind_of(device: str) -> Kind:
     match = re.fullmatch(r"([a-z]+)(?::[0-9]{1,9})?", device)
     kind = KINDS.get(match[1]) if match else None
     if kind is None:
-        names = [*KINDS, *(each.first for each in KINDS.values())]
+        offered = [each for each in KINDS.values() if each.is_offered]
+        names = [*(each.name for each in offered), *(each.first for each in offered)]
         choices = f"{', '.join(names[:-1])} or {names[-1]}"
         raise DeviceError(f"{device!r} is not a device.", hint=f"Write {choices}.")
     return kind

@@ -54,7 +54,8 @@ def set_logical_devices(**counts: int | None) -> None:
     Args:
         counts: by the name of the kind; None changes nothing. ``cpu`` are devices on this machine's
             processor, each with its own thread (in a page: worker); the default is 1. ``gpu`` are
-            assigned to the adapters in turn; the default is one on each adapter.
+            assigned to the adapters in turn; the default is one on each adapter. ``reference``
+            compute with NumPy alone; the default is 1.
 
     Raises:
         DeviceError: there is no such kind, a number is out of range, or GPUs are requested but
@@ -63,7 +64,8 @@ def set_logical_devices(**counts: int | None) -> None:
     chosen = {name: count for name, count in counts.items() if count is not None}
     for name, count in chosen.items():
         if name not in KINDS:
-            choices = " and ".join(KINDS)
+            *first, last = KINDS
+            choices = f"{', '.join(first)} and {last}"
             raise DeviceError(f"{name!r} is not a kind of device.", hint=f"There are {choices}.")
         most = _most()
         if not isinstance(count, int) or isinstance(count, bool) or not 1 <= count <= most:
@@ -91,7 +93,7 @@ def ensure_devices(names: Sequence[str]) -> None:
 
 
 def list_devices() -> list[dict[str, Any]]:
-    """List every device, CPUs first.
+    """List every device, CPUs first. The reference is not listed: see `nameable_devices`.
 
     Returns:
         A dictionary for each device: ``device`` is its name (``cpu:0``, ``gpu:1``), ``adapter`` the
@@ -105,6 +107,7 @@ def list_devices() -> list[dict[str, Any]]:
             "backend": info.backend,
         }
         for kind in KINDS.values()
+        if kind.is_offered
         for index, info in enumerate(_adapters_of(kind))
     ]
 
@@ -112,3 +115,12 @@ def list_devices() -> list[dict[str, Any]]:
 def device_names() -> list[str]:
     """Return the name of every device, CPUs first."""
     return [entry["device"] for entry in list_devices()]
+
+
+def nameable_devices() -> list[str]:
+    """Return the devices that a program can name: every device, and those that are not offered."""
+    return [
+        f"{kind.name}:{index}"
+        for kind in KINDS.values()
+        for index in range(len(_adapters_of(kind)))
+    ]

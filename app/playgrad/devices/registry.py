@@ -19,6 +19,7 @@ from playgrad.devices.logical import (
     gpu_adapters,
     gpu_hint,
     list_devices,
+    nameable_devices,
     reset_logical_devices,
     set_logical_devices,
 )
@@ -80,9 +81,11 @@ def _connect() -> Callable[[str], Connection] | None:
 def runs_plans(name: str) -> bool:
     """Return whether a device has its own memory and executes Plans.
 
-    GPUs do. In a page, which has one thread for Python, so do all processors except ``cpu:0``.
+    GPUs do. In a page, which has one thread for Python, so do all processors except ``cpu:0`` and
+    the reference.
     """
-    return kind_of(name).runs_plans or (name != HOST and _connect() is not None)
+    kind = kind_of(name)
+    return kind.runs_plans or (kind.compiles and name != HOST and _connect() is not None)
 
 
 def start(names: Sequence[str]) -> None:
@@ -283,6 +286,7 @@ __all__ = [
     "known_tuning",
     "list_devices",
     "look_for_lost_gpus",
+    "nameable_devices",
     "opened",
     "reset_logical_devices",
     "runs_plans",

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from playgrad.compiler.segments import Segment
+from playgrad.devices.kinds import kind_of
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.ops.emitted import emitted_operations, emitter_of
 from playgrad.ops.emitters import MOST_OPERANDS
@@ -91,6 +92,7 @@ def _of_segments(segments: Mapping[str, Sequence[Segment]]) -> list[Node]:
         node
         for row in segments.values()
         for segment in row
+        if kind_of(segment.device).compiles
         for node in segment.nodes
         if node.op.name not in passive and not node.op.alias
     ]

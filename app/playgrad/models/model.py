@@ -153,8 +153,8 @@ class Model(StepMethods):
                 dictionary, if the model has several outputs.
             loss_weights: the factor of each output's loss in the sum that is minimized, as a list
                 or a dictionary.
-            device: "auto", "cpu" or "gpu". A device chosen on the command line or in the page
-                overrides it.
+            device: "auto", "cpu", "gpu", or "reference" for NumPy alone. A device chosen on the
+                command line or in the page overrides it.
             strategy: a strategy from ``pg.parallel``, to train on several devices.
             placement: "auto" takes the fastest device by measured costs, or cuts the training step
                 into stages on several if that is faster; `pg.parallel.Automatic` has settings; a

@@ -181,7 +181,7 @@ def _softmax(code: KernelCode, row: Local, length: int) -> None:
     across(f, length, lambda place: place.store(f, row, lanes("div", place.load(row), divisor)))
 
 
-@static_kernel("dot_product_attention", rows=SharedRows(2e-8))
+@static_kernel("dot_product_attention", shared=SharedRows(2e-8))
 def _attention(
     code: KernelCode, inputs: Sequence[ArrayPlace], outputs: Sequence[ArrayPlace], attrs: Attrs
 ) -> None:
@@ -198,7 +198,7 @@ def _attention(
         heads.multiply(scores.matrices, v, y, to, width, keys)
 
 
-@static_kernel("dot_product_attention_gradient", rows=SharedRows(4e-8))
+@static_kernel("dot_product_attention_gradient", shared=SharedRows(4e-8))
 def _attention_gradient(
     code: KernelCode, inputs: Sequence[ArrayPlace], outputs: Sequence[ArrayPlace], attrs: Attrs
 ) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from playgrad.compiler.place import Policy
 from playgrad.compiler.program import Program
-from playgrad.devices.registry import device_names
+from playgrad.devices.registry import nameable_devices
 from playgrad.errors import DeviceError
 from playgrad.graph.graph import Graph, get_default_graph
 from playgrad.graph.tensor import Tensor
@@ -31,7 +31,7 @@ def unrun_graphs(namespace: Mapping[str, Any]) -> list[tuple[Program, Policy]]:
         if isinstance(value, Graph) and value not in graphs:
             graphs[value] = _results(value)
     try:
-        policy = Policy(default_device(get_options().device or AUTO).device, device_names())
+        policy = Policy(default_device(get_options().device or AUTO).device, nameable_devices())
     except DeviceError:
         return []
     return [(Program(graph, list(fetches)), policy) for graph, fetches in graphs.items() if fetches]

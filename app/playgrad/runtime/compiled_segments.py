@@ -13,6 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from playgrad.compiler.segments import Segment
+from playgrad.devices.kinds import kind_of
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.runtime.compile_steps import compile_step
 from playgrad.runtime.compiled_run import CompiledRun
@@ -23,7 +24,9 @@ Array = np.ndarray[Any, Any]
 
 
 def trains(segments: Sequence[Segment]) -> bool:
-    """Return whether the segments of a device write variables."""
+    """Return whether the segments of a device that compiles write variables."""
+    if not all(kind_of(segment.device).compiles for segment in segments):
+        return False
     return any(node.op.writes for segment in segments for node in segment.nodes)
 
 

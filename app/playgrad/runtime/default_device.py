@@ -25,6 +25,7 @@ from playgrad.errors import DeviceError, PlaygradError
 from playgrad.graph.graph import Graph
 from playgrad.ops import matmul, reduce_sum, relu
 from playgrad.ops.state import Variable
+from playgrad.runtime.desktop_host import processor_name
 from playgrad.runtime.device_choice import DeviceChoice, choice_after_failure, choose_device
 from playgrad.runtime.executor import Executor
 from playgrad.runtime.programs import Programs
@@ -48,7 +49,7 @@ _lock = threading.Lock()
 
 
 def default_device(name: str, seconds: float | None = None) -> DeviceChoice:
-    """Return the device that "cpu", "gpu", "gpu:1" or "auto" means here.
+    """Return the device that "cpu", "gpu", "gpu:1", "reference" or "auto" means here.
 
     "auto" is the device that the environment variable ``PLAYGRAD_DEVICE`` names, or else what
     `choose_device` says. Both devices are measured if it asks for that.
@@ -83,14 +84,14 @@ def default_device(name: str, seconds: float | None = None) -> DeviceChoice:
                 return choice_after_failure(adapter, error.message)
             with suppress(OSError, PlaygradError):  # not saved, it holds for this process
                 save_device_times(adapter, times)
-    choice = choose_device(adapter, seconds, times)
+    choice = choose_device(adapter, seconds, times, processor=processor_name())
     assert choice is not None
     return choice
 
 
 def _existing(name: str) -> str:
     """Return the full name of a device that exists."""
-    available = devices.device_names()
+    available = devices.nameable_devices()
     device = canonical(name)
     if device not in available:
         first = kind_of(device).first

@@ -13,7 +13,7 @@ from importlib.metadata import version
 from importlib.util import find_spec
 
 from playgrad.errors import DeviceError
-from playgrad.runtime.step_host import StepHost, is_host_chosen
+from playgrad.runtime.step_host import StepHost, is_host_chosen, step_host
 
 VARIABLE = "PLAYGRAD_SIMD"
 """The environment variable that is 0 if steps are not to be compiled."""
@@ -28,6 +28,12 @@ def has_compiler() -> bool:
 def is_enabled() -> bool:
     """Return whether steps are to be compiled here."""
     return os.environ.get(VARIABLE) != "0" and has_compiler()
+
+
+def processor_name() -> str:
+    """Return what computes on the device ``cpu`` here, in a word."""
+    compiles = is_enabled() if not is_host_chosen() and has_compiler() else step_host() is not None
+    return "compiled" if compiles else "NumPy"
 
 
 def processor_summary() -> str:

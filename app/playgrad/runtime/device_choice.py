@@ -40,6 +40,7 @@ def choose_device(
     seconds: float | None = None,
     times: DeviceTimes | None = None,
     in_page: bool = False,
+    processor: str = "NumPy",
 ) -> DeviceChoice | None:
     """Return the device to take; None if that depends on ``times``, which are not measured yet.
 
@@ -49,18 +50,21 @@ def choose_device(
         times: of the test step, on both devices.
         in_page: nothing is measured there. NumPy trains each example as fast as the software
             adapter of a browser (docs/examples.md).
+        processor: what computed the test step on the processor.
     """
     if adapter is None:
         return DeviceChoice(HOST, f"{HOST}, since there is no GPU here.")
     gpu = f"{FIRST_GPU} ({adapter.name})"
     if adapter.is_software:
-        return _if_software(gpu, None if in_page else seconds, times)
+        return _if_software(gpu, None if in_page else seconds, times, processor)
     if in_page:
         return DeviceChoice(FIRST_GPU, f"{gpu}, since it is faster than the processor in a page.")
-    return _if_hardware(gpu, seconds, times)
+    return _if_hardware(gpu, seconds, times, processor)
 
 
-def _if_software(gpu: str, seconds: float | None, times: DeviceTimes | None) -> DeviceChoice | None:
+def _if_software(
+    gpu: str, seconds: float | None, times: DeviceTimes | None, processor: str
+) -> DeviceChoice | None:
     software = f"{HOST}, since {gpu} is a software adapter, which computes on the same cores"
     if seconds is None:
         return DeviceChoice(HOST, f"{software}.")
@@ -76,11 +80,13 @@ def _if_software(gpu: str, seconds: float | None, times: DeviceTimes | None) -> 
         return DeviceChoice(HOST, f"{software}, and {_BUSY} to measure whether it is faster.")
     gain = seconds * (1 - times.gpu / times.cpu)
     if times.gpu < SOFTWARE_WORTH * times.cpu and gain > COMPILING_IN_SOFTWARE:
-        return DeviceChoice(FIRST_GPU, _by_measurement(FIRST_GPU, gpu, times))
-    return DeviceChoice(HOST, _by_measurement(HOST, gpu, times))
+        return DeviceChoice(FIRST_GPU, _by_measurement(FIRST_GPU, gpu, times, processor))
+    return DeviceChoice(HOST, _by_measurement(HOST, gpu, times, processor))
 
 
-def _if_hardware(gpu: str, seconds: float | None, times: DeviceTimes | None) -> DeviceChoice | None:
+def _if_hardware(
+    gpu: str, seconds: float | None, times: DeviceTimes | None, processor: str
+) -> DeviceChoice | None:
     if seconds is not None and UNDERESTIMATE * seconds < COMPILING:
         return DeviceChoice(
             HOST,
@@ -92,7 +98,7 @@ def _if_hardware(gpu: str, seconds: float | None, times: DeviceTimes | None) -> 
     if not times.calm:
         return DeviceChoice(FIRST_GPU, f"{gpu}, since {_BUSY} to measure whether NumPy is faster.")
     device = FIRST_GPU if times.gpu < HARDWARE_LIMIT * times.cpu else HOST
-    return DeviceChoice(device, _by_measurement(device, gpu, times))
+    return DeviceChoice(device, _by_measurement(device, gpu, times, processor))
 
 
 _BUSY = "other programs keep the machine too busy"
@@ -108,10 +114,10 @@ def choice_after_failure(adapter: AdapterInfo, problem: str) -> DeviceChoice:
     return DeviceChoice(HOST, f"{HOST}, since {FIRST_GPU} ({adapter.name}) failed: {problem}")
 
 
-def _by_measurement(device: str, gpu: str, times: DeviceTimes) -> str:
+def _by_measurement(device: str, gpu: str, times: DeviceTimes, processor: str) -> str:
     return (
-        f"{device}, by measurement: a test step takes {1e3 * times.cpu:.3g} ms on {HOST} (NumPy) "
-        f"and {1e3 * times.gpu:.3g} ms on {gpu}."
+        f"{device}, by measurement: a test step takes {1e3 * times.cpu:.3g} ms on {HOST} "
+        f"({processor}) and {1e3 * times.gpu:.3g} ms on {gpu}."
     )
 
 

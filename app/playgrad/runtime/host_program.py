@@ -54,6 +54,7 @@ class HostProgram:
         store: the values of the variables of ``graph``.
         initial: returns the value of a variable by its name.
         parallel: whether the caller runs it in several threads until it is compiled.
+        compiles: whether it is ever compiled, where the host can.
 
     Attributes:
         compiled: the compiled program, once it is.
@@ -70,14 +71,15 @@ class HostProgram:
         store: VariableStore,
         initial: Callable[[str], Array],
         parallel: bool = False,
+        compiles: bool = True,
     ) -> None:
         self._order, self._fetches, self._heavy = order, fetches, heavy
         self._feeds = feeds
         self._graph, self._store, self._initial = graph, store, initial
         self._python: PythonProgram | None = None
         self._parallel = parallel
-        self._host: StepHost | None = step_host()
-        self._of_session = compiles_for_sessions()
+        self._host: StepHost | None = step_host() if compiles else None
+        self._of_session = compiles and compiles_for_sessions()
         self._runs_left = _runs_in_python(order, _NODES_OF_HOST if self._of_session else 0)
         self._step_seconds = LONGEST_CALL
         self.compiled: CompiledRun | None = None

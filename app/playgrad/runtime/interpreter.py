@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from playgrad.devices.kinds import CPU
+from playgrad.devices.kinds import CPU, HOST, kind_of
 from playgrad.errors import OutOfMemoryError, PlaygradError
 from playgrad.graph.opdef import Attrs, OpDef
 from playgrad.graph.spec import TensorSpec
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.ops.state import is_variable
+from playgrad.wasm.page_kernels import numpy_alone
 
 Array = np.ndarray[Any, Any]
 
@@ -127,7 +128,8 @@ class Computation:
 
 
 def compute_of(computation: Computation) -> Callable[[Sequence[Array]], Sequence[Array]]:
-    """Return the reference of an operation as a function of its input arrays.
+    """Return the reference of an operation as a function of its input arrays; a faster function
+    with its results, unless the device is the reference.
 
     Raises:
         OutOfMemoryError: the results would be larger than `LARGEST`.
@@ -135,9 +137,21 @@ def compute_of(computation: Computation) -> Callable[[Sequence[Array]], Sequence
     op, attrs = computation.op, computation.attrs
     if computation.result_bytes > LARGEST:
         raise _out_of_memory(computation)
+    if not kind_of(computation.device or HOST).compiles:
+        return _plain(computation)
     if op.prepare is not None:
         return op.prepare(computation.inputs, attrs)
     return lambda arrays: op.reference(arrays, attrs)
+
+
+def _plain(computation: Computation) -> Callable[[Sequence[Array]], Sequence[Array]]:
+    reference, attrs = computation.op.reference, computation.attrs
+
+    def compute(arrays: Sequence[Array]) -> Sequence[Array]:
+        with numpy_alone():
+            return reference(arrays, attrs)
+
+    return compute
 
 
 def explained(error: Exception, computation: Computation) -> Exception:

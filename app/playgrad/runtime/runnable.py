@@ -121,10 +121,12 @@ class Runnable:
         heavy = {task.name for task in tasks if task.heavy}
         if self.members.size > 1 or any(isinstance(task, SegmentTask) for task in tasks):
             return None
-        parallel = bool(heavy) and self.executor.threads > 1
-        if self.executor.choose is not None or (parallel and not compiles_for_sessions()):
-            return None
         program, order = self.compiled.program, self.compiled.order
+        compiles = all(kind_of(node.device or HOST).compiles for node in order)
+        parallel = bool(heavy) and self.executor.threads > 1
+        will_compile = compiles and compiles_for_sessions()
+        if self.executor.choose is not None or (parallel and not will_compile):
+            return None
         nodes = [node for node in order if node.name in heavy]
         return HostProgram(
             order,
@@ -135,6 +137,7 @@ class Runnable:
             self.store,
             self._initial_value,
             parallel,
+            compiles,
         )
 
     # Running

@@ -22,6 +22,7 @@ from playgrad.graph.source import warn_user
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.ops.state import is_variable
 from playgrad.runtime.default_device import AUTO, default_device
+from playgrad.runtime.desktop_host import processor_name
 from playgrad.runtime.executor import Executor
 from playgrad.runtime.feeds import FeedDict, check_value
 from playgrad.runtime.fetches import Fetches, requested_program
@@ -59,9 +60,10 @@ class Session:
 
     Args:
         graph: the graph in which tensors are looked up by name; by default the default graph.
-        device: device of operations without a device scope: "cpu", "gpu", "gpu:1", or "auto" for
-            the one that the page or the command line chose or ``PLAYGRAD_DEVICE`` names, or else
-            for ``cpu:0`` or ``gpu:0``, whichever is likely to be done first.
+        device: device of operations without a device scope: "cpu", "gpu", "gpu:1", "reference" for
+            NumPy alone, by which every operation is specified, or "auto" for the one that the page
+            or the command line chose or ``PLAYGRAD_DEVICE`` names, or else for ``cpu:0`` or
+            ``gpu:0``, whichever is likely to be done first.
         threads: number of threads for independent cpu operations; by default one for each core.
         placement: a function that returns the device of an operation without a device scope, or
             None for ``device``. "auto" lets a planner decide by measured costs.
@@ -146,9 +148,11 @@ class Session:
 
     @property
     def adapter(self) -> str:
-        """The name of the adapter of ``device``."""
-        adapter = kind_of(self.device).adapter
-        return self.opened(self.device).adapter if adapter is None else adapter.name
+        """The name of the adapter of ``device``; of a processor, whether it compiles."""
+        kind = kind_of(self.device)
+        if kind.adapter is None:
+            return self.opened(self.device).adapter
+        return processor_name() if kind.compiles else kind.adapter.name
 
     def opened(self, name: str) -> Device:
         """Return a device that runs Plans, the same object until the device is lost."""

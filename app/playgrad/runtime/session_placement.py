@@ -134,7 +134,7 @@ class SessionPlacement:
         return self._policy(lambda node: self._homes.get((graph, node.name)))
 
     def _policy(self, chosen: Placement | None) -> Policy:
-        available = devices.device_names()
+        available = devices.nameable_devices()
         apart = frozenset(
             name for name in available if kind_of(name).on_cores and devices.runs_plans(name)
         )

@@ -65,6 +65,7 @@ class KernelCode:
     Args:
         scratch: the address of memory that only this kernel uses while it runs.
         failure: the address of a word for `fail`.
+        first: the number of the first row, or other part, of a chunk; 0 of the whole.
         shared: returns what a writer adds to the module, once for each key.
         overwrites: whether outputs have the places of inputs, for as many as there are of both.
         relaxed: whether the host has Relaxed SIMD.
@@ -78,6 +79,7 @@ class KernelCode:
         f: Procedure,
         scratch: Local,
         failure: Local,
+        first: Local,
         shared: Callable[[Hashable, Any], Any],
         overwrites: tuple[bool, ...],
         relaxed: bool,
@@ -89,6 +91,7 @@ class KernelCode:
         self.scratch_bytes = 0
         self._scratch = scratch
         self._failure = failure
+        self.first = first
 
     def scratch(self, size: int) -> StackValue:
         """Reserve bytes and return their address, a multiple of 16."""

@@ -7,7 +7,7 @@ by element, so that the results have the same bits.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from math import prod
 
@@ -27,12 +27,20 @@ Finish = Callable[[StackValue], StackValue]
 
 
 @dataclass(frozen=True)
-class _Axes:
+class ReducedAxes:
     """Sizes, and strides in bytes, of some axes of the input and of the result."""
 
     sizes: tuple[int, ...]
     read: Strides
     write: Strides
+
+
+@dataclass(frozen=True)
+class ResultPart:
+    """Some of the results: ``size`` along one of the axes that `kept_axes` returns."""
+
+    axis: int
+    size: int
 
 
 def reduce_axes(
@@ -46,15 +54,21 @@ def reduce_axes(
     wide: bool = False,
     finish: Finish | None = None,
     finish_vector: Finish | None = None,
+    part: ResultPart | None = None,
 ) -> None:
     """Reduce a dense array along ``axes``, to a dense array without them.
 
     Args:
         wide: add float32 in float64.
         finish, finish_vector: applied to each result, and to four of float32.
+        part: the results to compute, the first of which is at ``target``; None for all. What they
+            are computed from begins at ``source``.
     """
     element = ELEMENTS[dtype]
     kept, reduced = _split(shape, axes, element.size)
+    if part is not None:
+        sizes = (*kept.sizes[: part.axis], part.size, *kept.sizes[part.axis + 1 :])
+        kept = replace(kept, sizes=sizes)
     f = code.f
     if prod(kept.sizes) == 0:
         return
@@ -64,7 +78,7 @@ def reduce_axes(
             total = _along_rows(code, reduction, dtype, reduced, read, wide)
             store(f, element, write, finish(total))
         return
-    outer = _Axes(kept.sizes[:-1], kept.read[:-1], kept.write[:-1])
+    outer = ReducedAxes(kept.sizes[:-1], kept.read[:-1], kept.write[:-1])
     with nest(f, outer.sizes, [(source, outer.read), (target, outer.write)]) as (read, write):
         row, vector = kept.sizes[-1], finish_vector or (lambda value: value)
         if dtype == "float32" and not wide and reduction.vector:
@@ -77,7 +91,13 @@ def reduce_axes(
                 store(f, element, w, finish(total))
 
 
-def _split(shape: Sequence[int], axes: Sequence[int], item: int) -> tuple[_Axes, _Axes]:
+def kept_axes(shape: Sequence[int], axes: Sequence[int], item: int) -> ReducedAxes:
+    """Return the axes of the results, without any of size 1, merged; ``item`` is that of an
+    element in bytes."""
+    return _split(shape, axes, item)[0]
+
+
+def _split(shape: Sequence[int], axes: Sequence[int], item: int) -> tuple[ReducedAxes, ReducedAxes]:
     """Return the axes that stay and those that are reduced, without any of size 1, merged."""
     strides = dense(shape, item)
     merged: list[tuple[bool, int, int]] = []  # whether it is reduced, its size, its stride
@@ -93,13 +113,18 @@ def _split(shape: Sequence[int], axes: Sequence[int], item: int) -> tuple[_Axes,
     reduced = [part for part in merged if part[0]]
     kept_sizes = tuple(size for _, size, _ in kept)
     return (
-        _Axes(kept_sizes, tuple(step for *_, step in kept), dense(kept_sizes, item)),
-        _Axes(tuple(n for _, n, _ in reduced), tuple(step for *_, step in reduced), ()),
+        ReducedAxes(kept_sizes, tuple(step for *_, step in kept), dense(kept_sizes, item)),
+        ReducedAxes(tuple(n for _, n, _ in reduced), tuple(step for *_, step in reduced), ()),
     )
 
 
 def _along_rows(
-    code: KernelCode, reduction: Reduction, dtype: str, reduced: _Axes, read: Local, wide: bool
+    code: KernelCode,
+    reduction: Reduction,
+    dtype: str,
+    reduced: ReducedAxes,
+    read: Local,
+    wide: bool,
 ) -> StackValue:
     """Return the result of rows whose elements are side by side."""
     if dtype != "float32" or wide or not reduced.sizes or reduction is PRODUCT:
@@ -117,7 +142,12 @@ def _along_rows(
 
 
 def _in_order(
-    code: KernelCode, reduction: Reduction, dtype: str, reduced: _Axes, read: Local, wide: bool
+    code: KernelCode,
+    reduction: Reduction,
+    dtype: str,
+    reduced: ReducedAxes,
+    read: Local,
+    wide: bool,
 ) -> StackValue:
     """Return the result, element by element."""
     f, element = code.f, ELEMENTS[dtype]
@@ -135,7 +165,7 @@ def _columns(
     f: Procedure,
     reduction: Reduction,
     length: int,
-    reduced: _Axes,
+    reduced: ReducedAxes,
     read: StackValue,
     write: StackValue,
     finish: Finish,
@@ -157,7 +187,7 @@ def _columns(
 def _wide_columns(
     f: Procedure,
     length: int,
-    reduced: _Axes,
+    reduced: ReducedAxes,
     read: StackValue,
     write: StackValue,
     finish: Finish,

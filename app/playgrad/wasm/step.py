@@ -38,7 +38,10 @@ WORTH = 3e-5
 SHORTEST = 1e-5
 """Seconds of a chunk, at least."""
 CHUNKS = 2
-"""Chunks of a thread: if one begins late, the others do what it would have done."""
+"""Chunks of a thread, at least: if one begins late, the others do what it would have done."""
+LONGEST = 1e-3
+"""Seconds of a chunk from which there are more of them: all wait for a thread that has to wait for
+a core in the middle of one."""
 
 
 class StepCode:
@@ -158,7 +161,8 @@ class StepCode:
         many units that stay whole; 1 if sharing it costs more than it saves."""
         if self._threads is None or seconds < WORTH:
             return 1
-        return max(1, min(units, CHUNKS * self.threads, int(seconds / SHORTEST), MOST_CHUNKS))
+        wanted = max(CHUNKS * self.threads, int(seconds / LONGEST))
+        return max(1, min(units, wanted, int(seconds / SHORTEST), MOST_CHUNKS))
 
     def split(
         self,

@@ -9,9 +9,15 @@ import { isPhone } from "../frame/layout.js";
 import { t } from "../words/locale.js";
 import * as store from "../state/store.js";
 
+/** Whether NumPy alone trains, as the program asked for. */
+function isReference() {
+  const fit = store.active.value ? store.fit.value : null;
+  return fit !== null && kindOf(fit.device)?.isOffered === false;
+}
+
 /** What computes without a GPU. */
 function processor() {
-  if (!hasSimd) return "CPU (NumPy)";
+  if (!hasSimd || isReference()) return "CPU (NumPy)";
   return stepThreads > 1 ? t().devices.threads(stepThreads) : "CPU (SIMD)";
 }
 
@@ -57,7 +63,7 @@ function details(kind) {
   } else if (problem) {
     lines.push(words.why(gpuProblem()), words.instead);
   }
-  if (kind === "cpu" && hasSimd) lines.push(words.simd);
+  if (kind === "cpu" && hasSimd && !isReference()) lines.push(words.simd);
   const counted = kind === "cpu" && countOfCompiled();
   if (counted) lines.push(counted);
   const reason = whyChosen();

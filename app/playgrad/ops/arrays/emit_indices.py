@@ -7,6 +7,7 @@ from math import prod
 
 from playgrad.graph.opdef import Attrs
 from playgrad.ops.arrays.emit_moves import as_bytes
+from playgrad.ops.core.row_share import SharedRows
 from playgrad.ops.core.static_kernel import COMPUTED, MOVED, Write, static_kernel
 from playgrad.wasm import indexed
 from playgrad.wasm.copies import clear
@@ -27,7 +28,10 @@ def _slices(x: ArrayPlace, axis: int, rank: int = 1) -> SliceTable:
     return SliceTable(prod(x.shape[:axis]), rows, width, x.dtype, x.item)
 
 
-@static_kernel("gather", dtypes=MOVED, may_fail=True)
+_SLICES = SharedRows(1e-9, whole=(0,), only_first="axis", rows_of=1, rank=1)
+
+
+@static_kernel("gather", dtypes=MOVED, may_fail=True, shared=_SLICES)
 def _gather(
     code: KernelCode, inputs: Sequence[ArrayPlace], outputs: Sequence[ArrayPlace], attrs: Attrs
 ) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from playgrad.graph.opdef import Attrs
+from playgrad.ops.core.row_share import SharedRows
 from playgrad.ops.core.static_kernel import MOVED, static_kernel
 from playgrad.wasm.copies import clear, copy_run, copy_view, fill
 from playgrad.wasm.kernel import ArrayPlace, KernelCode
@@ -108,7 +109,7 @@ def _roll(
         copy_view(code.f, sizes, x.item, source, target)
 
 
-@static_kernel("concat", dtypes=MOVED)
+@static_kernel("concat", dtypes=MOVED, shared=SharedRows(1e-9, unless_first="axis"))
 def _concat(
     code: KernelCode, inputs: Sequence[ArrayPlace], outputs: Sequence[ArrayPlace], attrs: Attrs
 ) -> None:

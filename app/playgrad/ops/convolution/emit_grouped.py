@@ -25,7 +25,7 @@ def _form(image: ArrayPlace, filters: ArrayPlace, result: ArrayPlace, attrs: Att
     return GroupedForm(windows, groups, channels, outputs // groups)
 
 
-@static_kernel("conv2d", only_if=_has_groups, fallback=True, rows=SharedRows(1e-8, whole=(1,)))
+@static_kernel("conv2d", only_if=_has_groups, fallback=True, shared=SharedRows(1e-8, whole=(1,)))
 def _convolution(
     code: KernelCode, inputs: Sequence[ArrayPlace], outputs: Sequence[ArrayPlace], attrs: Attrs
 ) -> None:
@@ -34,7 +34,12 @@ def _convolution(
     grouped_convolution.convolve(f, _form(image, filters, result, attrs), *places)
 
 
-@static_kernel("conv2d_input_gradient", only_if=_has_groups, fallback=True)
+@static_kernel(
+    "conv2d_input_gradient",
+    only_if=_has_groups,
+    fallback=True,
+    shared=SharedRows(1e-8, whole=(0,), rows_of=1),
+)
 def _image_gradient(
     code: KernelCode, inputs: Sequence[ArrayPlace], outputs: Sequence[ArrayPlace], attrs: Attrs
 ) -> None:

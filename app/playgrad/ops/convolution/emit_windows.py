@@ -39,7 +39,7 @@ def window_form(
     return WindowForm(image[0], *sizes, (down, right), (skip_y, skip_x))
 
 
-@static_kernel("avg_pool2d", rows=SharedRows(2e-9))
+@static_kernel("avg_pool2d", shared=SharedRows(2e-9))
 def _avg_pool(
     code: KernelCode, inputs: Sequence[ArrayPlace], outputs: Sequence[ArrayPlace], attrs: Attrs
 ) -> None:
@@ -59,7 +59,7 @@ def _avg_pool(
         across(f, channels, mean)
 
 
-@static_kernel("avg_pool2d_gradient", rows=SharedRows(2e-9))
+@static_kernel("avg_pool2d_gradient", shared=SharedRows(2e-9))
 def _avg_pool_gradient(
     code: KernelCode, inputs: Sequence[ArrayPlace], outputs: Sequence[ArrayPlace], attrs: Attrs
 ) -> None:
@@ -99,7 +99,7 @@ def _max_pool_take(
         store(f, y.bits, write, load(y.bits, read + number * (channels * 4)))
 
 
-@static_kernel("max_pool2d", fallback=True, rows=SharedRows(4e-9))
+@static_kernel("max_pool2d", fallback=True, shared=SharedRows(4e-9))
 def _max_pool(
     code: KernelCode, inputs: Sequence[ArrayPlace], outputs: Sequence[ArrayPlace], attrs: Attrs
 ) -> None:
@@ -128,7 +128,7 @@ def _max_pool(
         across(f, channels, maximum)
 
 
-@static_kernel("max_pool2d_gradient", fallback=True, rows=SharedRows(4e-9))
+@static_kernel("max_pool2d_gradient", fallback=True, shared=SharedRows(4e-9))
 def _max_pool_gradient(
     code: KernelCode, inputs: Sequence[ArrayPlace], outputs: Sequence[ArrayPlace], attrs: Attrs
 ) -> None:

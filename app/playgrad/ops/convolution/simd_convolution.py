@@ -5,7 +5,6 @@ The kernel finds the pixels by tables (`playgrad.wasm.product`), so that no arra
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
 from functools import cache
 from math import prod
@@ -19,6 +18,7 @@ from playgrad.ops.convolution.window import crop, dilations_of, pad_image
 from playgrad.ops.products import array_product
 from playgrad.ops.products.array_product import SimdProduct, simd_product
 from playgrad.wasm.memory import address
+from playgrad.wasm.page_kernels import has_page_kernels
 from playgrad.wasm.window_sums import window_sums_module
 
 Compute = Callable[[Sequence[Array]], list[Array]]
@@ -50,7 +50,7 @@ def window_tables(
 
 def _product(specs: Sequence[TensorSpec], multiplications: int, attrs: Attrs) -> SimdProduct | None:
     """Return the kernel if it is worth it and can compute this."""
-    if sys.platform != "emscripten" or "groups" in attrs or specs[0].dtype != "float32":
+    if not has_page_kernels() or "groups" in attrs or specs[0].dtype != "float32":
         return None
     return simd_product() if multiplications >= array_product.WORTH else None
 

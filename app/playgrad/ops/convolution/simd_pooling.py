@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from math import prod
@@ -14,6 +13,7 @@ from playgrad.graph.opdef import Array, Attrs
 from playgrad.ops.convolution.window import crop, pad_image, padded_zeros
 from playgrad.wasm.max_pool import WIDTH, PoolForm, max_pool_gradient_module, max_pool_module
 from playgrad.wasm.memory import address
+from playgrad.wasm.page_kernels import has_page_kernels
 
 Compute = Callable[[Sequence[Array]], Sequence[Array]]
 
@@ -72,7 +72,7 @@ def prepare_max_pool_gradient(form: PoolForm, dtype: str, attrs: Attrs) -> Compu
 
 
 def _kernel(emit: Callable[[PoolForm], bytes], form: PoolForm, dtype: str) -> Any:
-    if sys.platform != "emscripten" or dtype != "float32" or form.channels < WIDTH:
+    if not has_page_kernels() or dtype != "float32" or form.channels < WIDTH:
         return None
     if prod(form.window) > MOST_PIXELS:
         return None

@@ -1,10 +1,12 @@
-"""Chunks of kernels whose rows along the first axis do not depend on each other."""
+"""Chunks of kernels whose results do not depend on each other, which threads share."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Hashable, Sequence
 from dataclasses import dataclass
 from math import prod
+from typing import Protocol
 
 import numpy as np
 
@@ -14,95 +16,57 @@ from playgrad.wasm.step import StepCode
 from playgrad.wasm.threads import ChunkCode
 from playgrad.wasm.values import StackValue
 
-
-@dataclass(frozen=True)
-class SharedRows:
-    """That a kernel computes the rows of its first input, along the first axis, one by one.
-
-    Attributes:
-        seconds: about those that it takes for an element of the largest operand.
-        whole: the numbers of inputs that all rows need.
-        unless_first: the name of an attribute, an axis, that must not be the first one.
-    """
-
-    seconds: float
-    whole: Collection[int] = ()
-    unless_first: str | None = None
+WriteChunk = Callable[[ChunkCode, int, Sequence[StackValue], StackValue], None]
+"""Writes the code of a chunk: of so many rows, from the places of their operands and other
+arguments, and the number of the first row."""
 
 
 @dataclass(frozen=True)
-class RowChunks:
-    """How rows are cut.
+class Chunks(ABC):
+    """How a kernel is cut along an axis.
 
     Attributes:
-        rows: how many there are.
+        total: how many rows, or other parts that stay whole, there are.
         size: how many a chunk has; the last one has the rest.
-        steps: the bytes from a row to the next one of each operand; 0 for those of all rows.
+        steps: the bytes from one to the next of each operand; 0 for operands that all need.
     """
 
-    rows: int
+    total: int
     size: int
     steps: tuple[int, ...]
-
-    @classmethod
-    def of(
-        cls,
-        step: StepCode,
-        how: SharedRows,
-        inputs: Sequence[TensorSpec],
-        outputs: Sequence[TensorSpec],
-        attrs: Attrs,
-    ) -> RowChunks | None:
-        """Return how to cut a kernel; None to leave it whole."""
-        specs = [*inputs, *outputs]
-        if inputs[0].rank < 2 or (how.unless_first and attrs[how.unless_first] == 0):
-            return None
-        rows = inputs[0].static_shape[0]
-        seconds = how.seconds * max(spec.size for spec in specs)
-        chunks = step.chunks(seconds, rows)
-        if chunks == 1:
-            return None
-        steps = tuple(
-            0
-            if number in how.whole or not spec.rank or spec.static_shape[0] != rows
-            else prod(spec.static_shape[1:]) * np.dtype(spec.dtype).itemsize
-            for number, spec in enumerate(specs)
-        )
-        if not all(steps[len(inputs) :]):
-            return None
-        return cls(rows, -(-rows // chunks), steps)
 
     @property
     def count(self) -> int:
         """The number of chunks."""
-        return -(-self.rows // self.size)
+        return -(-self.total // self.size)
 
     @property
     def rest(self) -> int:
         """The rows of the last chunk."""
-        return self.rows - (self.count - 1) * self.size
+        return self.total - (self.count - 1) * self.size
 
-    def specs(self, specs: Sequence[TensorSpec], rows: int) -> tuple[TensorSpec, ...]:
-        """Return the specs of the operands of a chunk of ``rows``."""
-        return tuple(
-            TensorSpec((rows, *spec.shape[1:]), spec.dtype) if step else spec
-            for spec, step in zip(specs, self.steps, strict=True)
-        )
+    @abstractmethod
+    def specs(self, specs: Sequence[TensorSpec], size: int) -> tuple[TensorSpec, ...]:
+        """Return the specs of the operands of a chunk of so many rows."""
+
+    @abstractmethod
+    def attrs(self, attrs: Attrs, size: int) -> Attrs:
+        """Return the attributes of a chunk of so many rows."""
 
     def share(
         self,
         step: StepCode,
         key: Hashable,
         places: Sequence[StackValue],
-        call: Callable[[ChunkCode, int, Sequence[StackValue]], None],
+        call: WriteChunk,
         others: Sequence[StackValue] = (),
         private: int = 0,
     ) -> None:
         """Have threads share the rows.
 
         Args:
-            key: of the code that ``call`` writes: for one chunk with so many rows, from the places
-                of its operands, and ``others``.
+            key: of the code that ``call`` writes.
+            others: further arguments of ``call``, the same for all chunks.
             private: the bytes that a thread needs at `ChunkCode.scratch`.
         """
 
@@ -113,8 +77,84 @@ class RowChunks:
             moved = [place + first * step if step else place for place, step in pairs]
             moved += job.arguments[len(places) :]
             with job.f.when(job.chunk.equals(self.count - 1)):
-                call(job, self.rest, moved)
+                call(job, self.rest, moved, first)
             with job.f.otherwise():
-                call(job, self.size, moved)
+                call(job, self.size, moved, first)
 
         step.split((key, self), self.count, (*places, *others), write, private)
+
+
+class Sharing(Protocol):
+    """Says how threads share a kernel."""
+
+    def chunks(
+        self,
+        step: StepCode,
+        inputs: Sequence[TensorSpec],
+        outputs: Sequence[TensorSpec],
+        attrs: Attrs,
+    ) -> Chunks | None:
+        """Return how to cut a kernel; None to leave it whole."""
+
+
+@dataclass(frozen=True)
+class SharedRows:
+    """That a kernel computes the rows of an input, along the first axis, one by one.
+
+    Attributes:
+        seconds: about those that it takes for an element of the largest operand.
+        whole: the numbers of inputs that all rows need.
+        unless_first: the name of an attribute, an axis, that must not be the first one.
+        only_first: that of an axis that must be the first one.
+        rows_of: the number of the input.
+        rank: its axes, at least.
+    """
+
+    seconds: float
+    whole: Collection[int] = ()
+    unless_first: str | None = None
+    only_first: str | None = None
+    rows_of: int = 0
+    rank: int = 2
+
+    def chunks(
+        self,
+        step: StepCode,
+        inputs: Sequence[TensorSpec],
+        outputs: Sequence[TensorSpec],
+        attrs: Attrs,
+    ) -> Chunks | None:
+        """Return how to cut a kernel; None to leave it whole."""
+        specs, shape = [*inputs, *outputs], inputs[self.rows_of].static_shape
+        if len(shape) < self.rank or (self.unless_first and attrs[self.unless_first] == 0):
+            return None
+        if self.only_first and attrs.get(self.only_first, 0) != 0:
+            return None
+        rows = shape[0]
+        steps = tuple(
+            0
+            if number in self.whole or not spec.rank or spec.static_shape[0] != rows
+            else prod(spec.static_shape[1:]) * np.dtype(spec.dtype).itemsize
+            for number, spec in enumerate(specs)
+        )
+        if not all(steps[len(inputs) :]):
+            return None
+        largest = max(spec.size for spec, row in zip(specs, steps, strict=True) if row)
+        chunks = step.chunks(self.seconds * largest, rows)
+        return None if chunks == 1 else RowChunks(rows, -(-rows // chunks), steps)
+
+
+@dataclass(frozen=True)
+class RowChunks(Chunks):
+    """Rows along the first axis."""
+
+    def specs(self, specs: Sequence[TensorSpec], size: int) -> tuple[TensorSpec, ...]:
+        """Return the specs of the operands of a chunk of so many rows."""
+        return tuple(
+            TensorSpec((size, *spec.shape[1:]), spec.dtype) if step else spec
+            for spec, step in zip(specs, self.steps, strict=True)
+        )
+
+    def attrs(self, attrs: Attrs, size: int) -> Attrs:
+        """Return the attributes of a chunk: those of the whole."""
+        return attrs

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from playgrad.graph.opdef import Attrs
 from playgrad.graph.spec import TensorSpec
 from playgrad.graph.tensor import Node
-from playgrad.ops.core.row_share import RowChunks, SharedRows
+from playgrad.ops.core.row_share import Chunks, Sharing
 from playgrad.ops.emitters import Operand, emitter
 from playgrad.ops.expression.simd_elements import loaded, stored
 from playgrad.wasm.encoding import I32
@@ -46,7 +46,7 @@ def static_kernel(
     in_place: bool = False,
     may_fail: bool = False,
     fallback: bool = False,
-    rows: SharedRows | None = None,
+    shared: Sharing | None = None,
 ) -> Callable[[Write], Write]:
     """Register the decorated function as the emitter of ``operations``.
 
@@ -55,7 +55,7 @@ def static_kernel(
         widens: whether the kernel also takes float16, as float32 whose results are rounded.
         only_if: whether there is a kernel for these inputs and attributes.
         in_place, may_fail, fallback: as for `playgrad.ops.emitters.emitter`.
-        rows: says that threads may share the rows of the first input.
+        shared: says how threads share its work.
     """
 
     def register(write: Write) -> Write:
@@ -73,18 +73,18 @@ def static_kernel(
                 node.op.name,
                 tuple(operand.spec for operand in inputs),
                 tuple(operand.spec for operand in outputs),
-                tuple(sorted((name, repr(value)) for name, value in node.attrs.items())),
+                _as_key(node.attrs),
                 tuple(a.place == b.place for a, b in pairs) if in_place else (),
             )
             places = [operand.address for operand in (*inputs, *outputs)]
             kernels = _Kernels(step, write, widens, node.attrs)
-            chunks = rows and RowChunks.of(step, rows, form.inputs, form.outputs, node.attrs)
+            chunks = shared and shared.chunks(step, form.inputs, form.outputs, node.attrs)
             if chunks:
                 kernels.split(form, chunks, places)
                 return
-            kernel = kernels.of(form)
+            kernel = kernels.of(form, node.attrs)
             scratch = step.scratch(kernel.scratch)
-            step.f.call(kernel.procedure, *places, scratch, step.failure)
+            step.f.call(kernel.procedure, *places, scratch, step.failure, integer(0))
 
         emitter(
             *operations,
@@ -96,6 +96,10 @@ def static_kernel(
         return write
 
     return register
+
+
+def _as_key(attrs: Attrs) -> tuple[tuple[str, str], ...]:
+    return tuple(sorted((name, repr(value)) for name, value in attrs.items()))
 
 
 @dataclass(frozen=True)
@@ -122,25 +126,29 @@ class _Kernels:
     widens: bool
     attrs: Attrs
 
-    def of(self, form: _Form) -> _Kernel:
+    def of(self, form: _Form, attrs: Attrs) -> _Kernel:
         """Return the kernel of a form, added to the module the first time."""
         step = self.step
         kernel: _Kernel = step.shared(
-            form, lambda m: _written(step, m, self.write, form, self.widens, self.attrs)
+            form, lambda m: _written(step, m, self.write, form, self.widens, attrs)
         )
         return kernel
 
-    def split(self, form: _Form, chunks: RowChunks, places: Sequence[StackValue]) -> None:
-        """Have threads share the rows of a kernel."""
+    def split(self, form: _Form, chunks: Chunks, places: Sequence[StackValue]) -> None:
+        """Have threads share a kernel."""
         kernels = {}
-        for rows in (chunks.size, chunks.rest):
-            specs = chunks.specs((*form.inputs, *form.outputs), rows)
+        for size in (chunks.size, chunks.rest):
+            specs = chunks.specs((*form.inputs, *form.outputs), size)
+            attrs = chunks.attrs(self.attrs, size)
             inputs, outputs = specs[: len(form.inputs)], specs[len(form.inputs) :]
-            kernels[rows] = self.of(replace(form, inputs=inputs, outputs=outputs))
+            part = replace(form, inputs=inputs, outputs=outputs, attrs=_as_key(attrs))
+            kernels[size] = self.of(part, attrs)
 
-        def call(job: ChunkCode, rows: int, operands: Sequence[StackValue]) -> None:
+        def call(
+            job: ChunkCode, size: int, operands: Sequence[StackValue], first: StackValue
+        ) -> None:
             *arrays, failure = operands
-            job.f.call(kernels[rows].procedure, *arrays, job.scratch, failure)
+            job.f.call(kernels[size].procedure, *arrays, job.scratch, failure, first)
 
         private = max(kernel.scratch for kernel in kernels.values())
         chunks.share(self.step, form, places, call, (self.step.failure,), private)
@@ -149,13 +157,13 @@ class _Kernels:
 def _written(
     step: StepCode, module: Module, write: Write, form: _Form, widens: bool, attrs: Attrs
 ) -> _Kernel:
-    f = module.procedure([I32] * (len(form.inputs) + len(form.outputs) + 2))
-    *places, scratch, failure = f.arguments
+    f = module.procedure([I32] * (len(form.inputs) + len(form.outputs) + 3))
+    *places, scratch, failure, first = f.arguments
     arrays = [
         ArrayPlace(place, spec.static_shape, spec.dtype)
         for place, spec in zip(places, (*form.inputs, *form.outputs), strict=True)
     ]
-    code = KernelCode(f, scratch, failure, step.shared, form.overwrites, step.relaxed)
+    code = KernelCode(f, scratch, failure, first, step.shared, form.overwrites, step.relaxed)
     inputs, outputs = arrays[: len(form.inputs)], arrays[len(form.inputs) :]
     if widens and "float16" in (form.inputs[0].dtype, form.outputs[0].dtype):
         _write_widened(code, write, inputs, outputs, attrs)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
@@ -19,6 +18,7 @@ from playgrad.ops.expression.simd_kernel import (
     kernel_module,
 )
 from playgrad.wasm.memory import address
+from playgrad.wasm.page_kernels import has_page_kernels
 
 Array = np.ndarray[Any, Any]
 
@@ -33,7 +33,7 @@ def simd_function(
 
     None outside of a page, without SIMD, for small arrays, and for what kernels cannot compute.
     """
-    if sys.platform != "emscripten":
+    if not has_page_kernels():
         return None
     shapes = [spec.static_shape for spec in specs]
     shape = np.broadcast_shapes(*shapes)

@@ -14,6 +14,7 @@ from playgrad.graph.spec import TensorSpec
 from playgrad.ops.control.subgraph import evaluator, from_text
 from playgrad.ops.joined.layout import JoinedKind, Layout, width_of
 from playgrad.ops.joined.table import Calls, Joined, bucket
+from playgrad.wasm.page_kernels import has_page_kernels
 
 Values = list[list[Array]]
 """The values of all calls, in the order in which they are computed: for each type, and each tensor
@@ -79,15 +80,16 @@ def computed(text: str, specs: Sequence[TensorSpec], arrays: Sequence[Array]) ->
     shapes, expected = [a.shape for a in arrays], [spec.static_shape for spec in specs]
     if shapes != expected:
         raise ShapeError(f"a function of joined calls takes arrays {expected}, got {shapes}.")
-    return _prepared(text, tuple(specs), threading.get_ident())(arrays)
+    here = threading.get_ident(), has_page_kernels()
+    return _prepared(text, tuple(specs), *here)(arrays)
 
 
 @lru_cache(maxsize=512)
 def _prepared(
-    text: str, specs: tuple[TensorSpec, ...], thread: int
+    text: str, specs: tuple[TensorSpec, ...], thread: int, kernels: bool
 ) -> Callable[[Sequence[Array]], list[Array]]:
     """Return the function for inputs of ``specs``. What is prepared may have scratch memory, which
-    threads must not share."""
+    threads must not share, and the kernels of a page."""
     return evaluator(from_text(text, specs))
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from playgrad.graph.opdef import Array
 from playgrad.wasm.memory import address
+from playgrad.wasm.page_kernels import has_page_kernels
 from playgrad.wasm.product import SCRATCH, product_module
 
 WORTH = 1 << 14
@@ -24,7 +25,8 @@ def numpy_matmul(a: Array, b: Array) -> Array:
     others by ``einsum``, whose loops are up to four times as fast as those of ``@``.
     """
     if sys.platform == "emscripten" and a.size * b.shape[-1] >= WORTH:
-        if a.dtype == b.dtype == np.float32 and (simd := simd_product()):
+        is_single = a.dtype == b.dtype == np.float32
+        if is_single and has_page_kernels() and (simd := simd_product()):
             return simd(a, b)
         return np.einsum("...ij,...jk->...ik", a, b)
     result: Array = np.matmul(a, b)

@@ -7,6 +7,7 @@ from math import prod
 
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.ops.emitters import Operand, emitter
+from playgrad.ops.products.emit_rows import emit_rows, is_few_rows
 from playgrad.ops.products.product_share import ProductShare
 from playgrad.wasm.copies import copy_run, copy_view
 from playgrad.wasm.nest import nest
@@ -33,7 +34,12 @@ def emit_matmul(
 ) -> None:
     """Multiply matrices, or stacks of matrices, of which one operand may have only one."""
     form = _form(node)
-    emit_product(step, form, inputs[0].address, inputs[1].address, outputs[0].address)
+    places = inputs[0].address, inputs[1].address, outputs[0].address
+    is_for_blas = step.sgemm is not None and form.multiplications >= BLAS_FROM
+    if is_few_rows(form) and form.multiplications >= PACKED_FROM and not is_for_blas:
+        emit_rows(step, form, *places)
+    else:
+        emit_product(step, form, *places)
 
 
 def calls_blas(node: Node) -> bool:

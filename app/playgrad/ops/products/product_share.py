@@ -11,12 +11,17 @@ from dataclasses import dataclass
 
 from playgrad.wasm.product import COLUMNS, ROWS
 from playgrad.wasm.small_product import ProductForm
-from playgrad.wasm.step import StepCode
-from playgrad.wasm.threads import MOST_CHUNKS, ChunkCode
+from playgrad.wasm.step import CHUNKS, StepCode
+from playgrad.wasm.threads import ChunkCode
 from playgrad.wasm.values import StackValue, integer, smaller
 
 SPEED = 1e10
 """Multiplications in a second of one thread, about."""
+_PACKING = 5e-10
+"""Seconds, about, in which an element of an operand is packed."""
+_LITTLE = 0.1
+"""The share of a chunk's time that packing the operand of all chunks may take for there to be more
+chunks than threads."""
 _UNITS = (1, ROWS, COLUMNS)
 """Matrices, rows and columns that stay together: of tiles."""
 
@@ -41,17 +46,22 @@ class ProductShare:
     def of(cls, step: StepCode, form: ProductForm) -> ProductShare | None:
         """Return how to cut a product; None to leave it whole.
 
-        The operand that all chunks share is packed by each: it is the smaller one.
+        The operand that all chunks share is packed by each: it is the smaller one. Where that takes
+        long, there are fewer chunks.
         """
         sizes = (form.count, form.rows, form.columns, form.terms)
         seconds = form.multiplications / SPEED
-        wanted = step.chunks(seconds, MOST_CHUNKS)
-        if form.count >= wanted:
+        if form.count >= step.chunks(seconds, CHUNKS * step.threads):
             axis = 0
         else:
             axis = 1 if form.rows >= form.columns else 2
         unit = _UNITS[axis]
-        chunks = step.chunks(seconds, -(-sizes[axis] // unit))
+        units = -(-sizes[axis] // unit)
+        packed = 0 if axis == 0 else form.terms * (form.columns if axis == 1 else form.rows)
+        for most in (units, CHUNKS * step.threads, step.threads):
+            chunks = step.chunks(seconds, min(units, most))
+            if packed * _PACKING <= _LITTLE * seconds / chunks:
+                break
         if chunks == 1:
             return None
         size = -(-sizes[axis] // (chunks * unit)) * unit

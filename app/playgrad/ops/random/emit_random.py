@@ -11,12 +11,13 @@ from playgrad.graph.opdef import Attrs
 from playgrad.ops.core.static_kernel import MOVED, static_kernel
 from playgrad.ops.expression import simd
 from playgrad.ops.expression.simd_doubles import DOUBLES
+from playgrad.ops.random.element_share import PART, SharedElements
 from playgrad.ops.random.random_inputs import seed_of
 from playgrad.wasm.encoding import I32, V128
 from playgrad.wasm.kernel import ArrayPlace, KernelCode
 from playgrad.wasm.lanes import floats, lanes, shifted, shuffled
 from playgrad.wasm.procedure import Local
-from playgrad.wasm.scalars import number
+from playgrad.wasm.scalars import number, scalar
 from playgrad.wasm.threefry import BLOCK, write_threefry
 from playgrad.wasm.values import StackValue, integer
 from playgrad.wasm.vectors import VectorPlace, across
@@ -25,12 +26,14 @@ from playgrad.wasm.vectors import VectorPlace, across
 def random_words(
     code: KernelCode, attrs: Attrs, step: ArrayPlace, count: int, first: int = 0
 ) -> Local:
-    """Write the words of ``count`` elements from number ``first`` on to scratch memory, and return
-    their address. Up to `BLOCK` words after them are there, too."""
+    """Write the words of ``count`` elements from number ``first`` on, or of the chunk of these that
+    is to be computed, to scratch memory, and return their address. Up to `BLOCK` words after them
+    are there, too."""
     blocks = -(-(count + first % 2) // BLOCK)
     place = code.f.copy(code.scratch(4 * BLOCK * (blocks + 1)))
     seeds = [number(I32, word) for word in seed_of(attrs)]
-    pair = number(I32, first // 2)
+    # Chunks begin with a pair of words.
+    pair = scalar("i32.add", scalar("i32.shr_u", code.first, 1), number(I32, first // 2))
     threefry = code.shared("threefry", write_threefry)
     code.f.call(threefry, place, *seeds, step.address.load(I32), pair, integer(blocks))
     return code.f.copy(place + 4 * (first % 2))
@@ -56,30 +59,34 @@ def _each(
     """Write ``value`` of the place and the uniform numbers of each vector."""
     f = code.f
     first = attrs.get("first_row", 0) * prod(target.shape[1:])
-    place = random_words(code, attrs, step, target.count, first)
+    count = attrs.get(PART, target.count)
+    place = random_words(code, attrs, step, count, first)
     result = f.copy(target.address)
 
     def part(at: VectorPlace) -> None:
         at.store(f, result, value(at, fraction(at.load(place))))
 
-    across(f, target.count, part)
+    across(f, count, part)
 
 
-@static_kernel("random_uniform", dtypes=MOVED | {"uint32"})
+_SHARED = SharedElements(4e-9)
+
+
+@static_kernel("random_uniform", dtypes=MOVED | {"uint32"}, shared=_SHARED)
 def _uniform(
     code: KernelCode, inputs: Sequence[ArrayPlace], outputs: Sequence[ArrayPlace], attrs: Attrs
 ) -> None:
     _each(code, attrs, inputs[0], outputs[0], lambda at, uniform: uniform)
 
 
-@static_kernel("random_uniform_like", dtypes=MOVED)
+@static_kernel("random_uniform_like", dtypes=MOVED, shared=_SHARED)
 def _uniform_like(
     code: KernelCode, inputs: Sequence[ArrayPlace], outputs: Sequence[ArrayPlace], attrs: Attrs
 ) -> None:
     _each(code, attrs, inputs[1], outputs[0], lambda at, uniform: uniform)
 
 
-@static_kernel("dropout")
+@static_kernel("dropout", shared=_SHARED)
 def _dropout(
     code: KernelCode, inputs: Sequence[ArrayPlace], outputs: Sequence[ArrayPlace], attrs: Attrs
 ) -> None:
@@ -94,13 +101,14 @@ def _dropout(
     _each(code, attrs, step, outputs[0], kept)
 
 
-@static_kernel("random_normal", dtypes={"uint32"})
+@static_kernel("random_normal", dtypes={"uint32"}, shared=_SHARED)
 def _normal(
     code: KernelCode, inputs: Sequence[ArrayPlace], outputs: Sequence[ArrayPlace], attrs: Attrs
 ) -> None:
     """The Box-Muller transform of pairs of words."""
     (step,), (y,), f = inputs, outputs, code.f
-    place = random_words(code, attrs, step, y.count)
+    count = attrs.get(PART, y.count)
+    place = random_words(code, attrs, step, count)
     target = f.copy(y.address)
 
     def part(at: VectorPlace) -> None:
@@ -115,4 +123,4 @@ def _normal(
         waves = shuffled(cosine, sine, (0, 5, 2, 7))
         at.store(f, target, lanes("mul", radius, waves))
 
-    across(f, y.count, part)
+    across(f, count, part)

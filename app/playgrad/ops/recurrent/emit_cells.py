@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 from playgrad.graph.tensor import Node
-from playgrad.ops.core.row_share import RowChunks, SharedRows
+from playgrad.ops.core.row_share import SharedRows
 from playgrad.ops.emitters import Operand, emitter
 from playgrad.ops.expression import expr as e
 from playgrad.ops.expression.expr import Expr, Leaf
@@ -84,7 +84,7 @@ def _register(name: str, blockwise: Blockwise) -> None:
 
         arrays = [operand.address for operand in (*inputs, *targets)]
         specs = [operand.spec for operand in (*inputs, *targets)]
-        chunks = RowChunks.of(step, _ROWS, specs[: len(inputs)], specs[len(inputs) :], node.attrs)
+        chunks = _ROWS.chunks(step, specs[: len(inputs)], specs[len(inputs) :], node.attrs)
         if chunks is None:
             step.f.call(procedure(rows), *arrays)
             return
@@ -93,7 +93,7 @@ def _register(name: str, blockwise: Blockwise) -> None:
             step,
             (name, squashes, units),
             arrays,
-            lambda job, size, operands: job.f.call(parts[size], *operands),
+            lambda job, size, operands, first: job.f.call(parts[size], *operands),
         )
 
 

@@ -7,15 +7,17 @@ from math import prod
 
 from playgrad.graph.opdef import Attrs
 from playgrad.ops.arrays.broadcast import sum_axes
+from playgrad.ops.core.row_share import SharedRows
 from playgrad.ops.core.static_kernel import COMPUTED, Write, static_kernel
 from playgrad.ops.core.sums import LONG
+from playgrad.ops.reductions.result_share import PART, SharedResults
 from playgrad.wasm.elements import load, store
 from playgrad.wasm.encoding import F32, F64
 from playgrad.wasm.kernel import ArrayPlace, KernelCode
 from playgrad.wasm.lanes import lanes, splat
 from playgrad.wasm.nest import nest
 from playgrad.wasm.reduction_kinds import MAXIMUM, MINIMUM, PRODUCT, SUM, Reduction
-from playgrad.wasm.reductions import reduce_axes
+from playgrad.wasm.reductions import ResultPart, reduce_axes
 from playgrad.wasm.row_reductions import row_position
 from playgrad.wasm.scalars import number, scalar
 from playgrad.wasm.values import StackValue, integer
@@ -28,6 +30,7 @@ def _reduce(
     y: ArrayPlace,
     axes: Sequence[int],
     mean: bool,
+    part: ResultPart | None,
 ) -> None:
     count = prod(x.shape[axis] for axis in axes)
     is_sum = reduction is SUM
@@ -40,33 +43,38 @@ def _reduce(
     def finish_vector(value: StackValue) -> StackValue:
         return lanes("div", value, splat(number(F32, count))) if mean else value
 
-    reduce_axes(
-        code, reduction, x.dtype, x.shape, axes, x.address, y.address, wide, finish, finish_vector
-    )
+    places = x.address, y.address
+    reduce_axes(code, reduction, x.dtype, x.shape, axes, *places, wide, finish, finish_vector, part)
 
 
 def _along(reduction: Reduction, mean: bool = False) -> Write:
     def emit(
         code: KernelCode, inputs: Sequence[ArrayPlace], outputs: Sequence[ArrayPlace], attrs: Attrs
     ) -> None:
-        _reduce(code, reduction, inputs[0], outputs[0], attrs["axes"], mean)
+        _reduce(code, reduction, inputs[0], outputs[0], attrs["axes"], mean, attrs.get(PART))
 
     return emit
 
 
-static_kernel("reduce_sum", dtypes=COMPUTED, widens=True)(_along(SUM))
-static_kernel("reduce_mean", dtypes=COMPUTED, widens=True)(_along(SUM, mean=True))
-static_kernel("reduce_max", dtypes=COMPUTED, widens=True)(_along(MAXIMUM))
-static_kernel("reduce_min", dtypes=COMPUTED, widens=True)(_along(MINIMUM))
-static_kernel("reduce_prod", dtypes=COMPUTED, widens=True)(_along(PRODUCT))
+_SHARED = SharedResults(lambda x, y, attrs: attrs["axes"])
+static_kernel("reduce_sum", dtypes=COMPUTED, widens=True, shared=_SHARED)(_along(SUM))
+static_kernel("reduce_mean", dtypes=COMPUTED, widens=True, shared=_SHARED)(_along(SUM, mean=True))
+static_kernel("reduce_max", dtypes=COMPUTED, widens=True, shared=_SHARED)(_along(MAXIMUM))
+static_kernel("reduce_min", dtypes=COMPUTED, widens=True, shared=_SHARED)(_along(MINIMUM))
+static_kernel("reduce_prod", dtypes=COMPUTED, widens=True, shared=_SHARED)(_along(PRODUCT))
 
 
-@static_kernel("sum_to", dtypes=COMPUTED, widens=True)
+@static_kernel(
+    "sum_to",
+    dtypes=COMPUTED,
+    widens=True,
+    shared=SharedResults(lambda x, y, attrs: sum_axes(x, y)),
+)
 def _sum_to(
     code: KernelCode, inputs: Sequence[ArrayPlace], outputs: Sequence[ArrayPlace], attrs: Attrs
 ) -> None:
     (x,), (y,) = inputs, outputs
-    _reduce(code, SUM, x, y, sum_axes(x.shape, y.shape), mean=False)
+    _reduce(code, SUM, x, y, sum_axes(x.shape, y.shape), False, attrs.get(PART))
 
 
 _VECTORS = 32
@@ -109,11 +117,12 @@ def _position(comparison: str) -> Write:
     return emit
 
 
-static_kernel("argmax", dtypes=COMPUTED, widens=True)(_position("gt"))
-static_kernel("argmin", dtypes=COMPUTED, widens=True)(_position("lt"))
+_ROWS = SharedRows(1e-9, unless_first="axis")
+static_kernel("argmax", dtypes=COMPUTED, widens=True, shared=_ROWS)(_position("gt"))
+static_kernel("argmin", dtypes=COMPUTED, widens=True, shared=_ROWS)(_position("lt"))
 
 
-@static_kernel("cumsum", dtypes=COMPUTED, widens=True)
+@static_kernel("cumsum", dtypes=COMPUTED, widens=True, shared=_ROWS)
 def _cumsum(
     code: KernelCode, inputs: Sequence[ArrayPlace], outputs: Sequence[ArrayPlace], attrs: Attrs
 ) -> None:

@@ -35,11 +35,11 @@ def _softmax(logarithm: bool) -> Write:
     return emit
 
 
-static_kernel("softmax", rows=_ROWS)(_softmax(logarithm=False))
-static_kernel("log_softmax", rows=_ROWS)(_softmax(logarithm=True))
+static_kernel("softmax", shared=_ROWS)(_softmax(logarithm=False))
+static_kernel("log_softmax", shared=_ROWS)(_softmax(logarithm=True))
 
 
-@static_kernel("sparse_softmax_cross_entropy", may_fail=True, rows=SharedRows(4e-9))
+@static_kernel("sparse_softmax_cross_entropy", may_fail=True, shared=SharedRows(4e-9))
 def _sparse(
     code: KernelCode, inputs: Sequence[ArrayPlace], outputs: Sequence[ArrayPlace], attrs: Attrs
 ) -> None:
@@ -48,7 +48,7 @@ def _sparse(
     softmax.sparse_cross_entropy(code, FUNCTIONS, *_matrix(logits), *places)
 
 
-@static_kernel("softmax_cross_entropy", rows=SharedRows(4e-9))
+@static_kernel("softmax_cross_entropy", shared=SharedRows(4e-9))
 def _dense(
     code: KernelCode, inputs: Sequence[ArrayPlace], outputs: Sequence[ArrayPlace], attrs: Attrs
 ) -> None:
@@ -56,7 +56,7 @@ def _dense(
     softmax.dense_cross_entropy(code, FUNCTIONS, *_matrix(inputs[0]), *places)
 
 
-@static_kernel("layer_normalization", rows=SharedRows(2e-9, whole=(1, 2)))
+@static_kernel("layer_normalization", shared=SharedRows(2e-9, whole=(1, 2)))
 def _normalize(
     code: KernelCode, inputs: Sequence[ArrayPlace], outputs: Sequence[ArrayPlace], attrs: Attrs
 ) -> None:
@@ -64,7 +64,7 @@ def _normalize(
     layer_normalization(code, *_matrix(inputs[0]), attrs["epsilon"], *places)
 
 
-@static_kernel("layer_normalization_gradient", rows=SharedRows(4e-9, whole=(1,)))
+@static_kernel("layer_normalization_gradient", shared=SharedRows(4e-9, whole=(1,)))
 def _normalize_gradient(
     code: KernelCode, inputs: Sequence[ArrayPlace], outputs: Sequence[ArrayPlace], attrs: Attrs
 ) -> None:

@@ -37,6 +37,13 @@ const MOST_THREADS = 16;
 /** How long the worker's scripts may take to arrive; a browser does not report that they do not. */
 const START_MS = 12_000;
 
+/** The worker that the document has started (early-python.js), once. @returns {Worker | undefined} */
+function earlyWorker() {
+  const { earlyPython } = /** @type {any} */ (globalThis);
+  Reflect.deleteProperty(globalThis, "earlyPython");
+  return earlyPython;
+}
+
 export class Interpreter {
   memory = createSharedMemory();
   mailbox = new Mailbox(this.memory, () => this.send({ kind: "poke" }));
@@ -61,7 +68,7 @@ export class Interpreter {
    */
   constructor(listener, template, dataBytes = 0) {
     this.#listener = listener;
-    this.#worker = new Worker(SCRIPT, { type: "module", name: "python" });
+    this.#worker = earlyWorker() ?? new Worker(SCRIPT, { type: "module", name: "python" });
     this.#worker.onmessage = () => this.#over || listener.forged();
     this.#worker.onerror = (event) => {
       event.preventDefault();

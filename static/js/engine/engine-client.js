@@ -134,7 +134,7 @@ export class EngineClient {
     this.#devices.release();
     this.#rejectPending(reason);
     clearTimeout(this.#spareTimer);
-    this.#bootSpare(); // unless there is one
+    this.#bootSpare(true); // unless there is one
     const { ready } = this.#spare;
     this.#python = /** @type {Interpreter} */ (this.#spare.take());
     const { kept } = this.#devices;
@@ -145,7 +145,8 @@ export class EngineClient {
     if (ready) this.#receive(ready);
   }
 
-  #bootSpare() {
+  /** @param {boolean} [isUrgent] */
+  #bootSpare(isUrgent) {
     clearTimeout(this.#spareTimer);
     this.#spare.boot(
       (python) => ({
@@ -160,6 +161,7 @@ export class EngineClient {
         },
       }),
       this.#data.bytes,
+      isUrgent,
     );
   }
 
@@ -184,7 +186,7 @@ export class EngineClient {
         this.#data.serve(event, python);
         return;
       case "template":
-        this.#spare.template = event.template;
+        this.#spare.inherit(event.template);
         return;
       case "tunings":
         remember(TUNINGS, event.text);

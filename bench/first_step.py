@@ -4,7 +4,7 @@ python -m bench.first_step                                    this checkout alon
 python -m bench.first_step --against http://127.0.0.1:8101/   in pairs with another server
 python -m bench.first_step --second                           the second visit, until it is ready
 
-The first example's run is begun as soon as its button is there. Each visit has empty caches, but for
+MNIST's run is begun as soon as its card is there. Each visit has empty caches, but for
 the second ones, before which a first visit has done without the server's image of Python's memory,
 as on a slow line.
 """
@@ -31,8 +31,10 @@ _FIRST_STEP = """(device) => new Promise((resolve) => {
   const at = (id) => document.querySelector(`[data-testid=${id}]`);
   let isBegun = false;
   const look = () => {
-    if (!isBegun && at("run")) {
+    const card = document.querySelector("[data-testid=gallery-card][data-example=mnist-mlp]");
+    if (!isBegun && card && at("run")) {
       isBegun = true;
+      card.click();
       at("device-select").value = device;
       at("device-select").dispatchEvent(new Event("change", { bubbles: true }));
       at("run").click();

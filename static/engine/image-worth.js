@@ -19,7 +19,7 @@ const WINDOW_MS = 1500;
  * is not asked for an image at all: it would be given up. Quick is what has brought so many bytes; slow,
  * what has not after so many milliseconds.
  */
-const FIRST = { rate: 1e6, bytes: 96 << 10, ms: 500 };
+const FIRST = { rate: 1e6, bytes: 96 << 10, ms: 1500 };
 
 /** Connections on which the visitor waits or pays for each megabyte. */
 const NARROW = /^(slow-2g|2g|3g)$/;

@@ -83,12 +83,12 @@ test("the first bytes tell a quick line from a slow one", async () => {
   for (const rate of [50e3, 250e3, 500e3]) {
     const { verdict, ms } = await begin(rate);
     assert.equal(verdict, false);
-    assert.ok(ms < 1000, `${ms} ms`);
+    assert.ok(ms < 2000, `${ms} ms`);
   }
 });
 
 test("a browser that is busy for a moment does not make a quick line slow", async () => {
-  assert.equal((await begin(20e6, { pause: 300 })).verdict, true);
+  assert.equal((await begin(20e6, { pause: 1000 })).verdict, true);
 });
 
 test("a line on which everything has arrived at once is quick", async () => {

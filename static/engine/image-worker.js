@@ -22,12 +22,21 @@ import { filesIn } from "./stored-archive.js";
  *   `of`: the SHA-256, in hex, of the files that the image was made from, by path
  */
 
-/** A file as the browser has kept it: nothing is fetched for an image. @param {string} url */
+/**
+ * A file as the service worker or the browser has kept it: nothing is fetched for an image. It may be
+ * of another version, which the service worker sees by its digest.
+ * @param {string} url
+ */
 async function kept(url) {
-  const response = await fetch(url, { cache: "only-if-cached", mode: "same-origin" });
+  const response =
+    (await caches.match(pathOf(url), { ignoreSearch: true })) ??
+    (await fetch(url, { cache: "only-if-cached", mode: "same-origin" }));
   if (!response.ok) throw new Error(`${url}: ${response.status}`);
   return new Uint8Array(await response.arrayBuffer());
 }
+
+/** From the page's folder. @param {string} url */
+const pathOf = (url) => url.slice(urlOf("/").length - 1);
 
 /** @param {Uint8Array<ArrayBuffer>} bytes */
 async function sha256(bytes) {
@@ -56,12 +65,8 @@ async function make() {
   await loaded(async () => {
     image = await makeImage(library, PLACES, /** @type {any} */ (table), bytes);
   }, files);
-  const folder = urlOf("/");
   const of = await Promise.all(
-    [...files].map(async ([url, content]) => [
-      url.slice(folder.length - 1),
-      await sha256(await content),
-    ]),
+    [...files].map(async ([url, content]) => [pathOf(url), await sha256(await content)]),
   );
   return { content: image.buffer, sha256: await sha256(image), of: Object.fromEntries(of) };
 }

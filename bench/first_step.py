@@ -144,11 +144,16 @@ def main(arguments: list[str]) -> int:
             "second visit, with its own": second_visit(makes_image=True),
         }
     application = create_app(images)
-    with serving(_without_image(application) if options.second else application) as own, chromium() as browser:
+    with (
+        serving(_without_image(application) if options.second else application) as own,
+        chromium() as browser,
+    ):
         addresses = [f"{own}/", *([options.against] if options.against else [])]
         print("| milliseconds, median (least) | this | other | ratio |\n|---|---|---|---|")
         for name, measure in measures.items():
-            print(f"| {name} | {_compare(measure, browser, addresses, options.repeats)} |", flush=True)
+            print(
+                f"| {name} | {_compare(measure, browser, addresses, options.repeats)} |", flush=True
+            )
     return 0
 
 

@@ -132,7 +132,9 @@ await bundle([...workers, boot], {
     },
   ],
 });
-for (const worker of ["pixels", "device", "thread", "image"].map((name) => `engine/${name}-worker.js`))
+for (const worker of ["pixels", "device", "thread", "image"].map(
+  (name) => `engine/${name}-worker.js`,
+))
   await bundle([worker], { plugins: [asInSource("../")], groups: [] });
 const scripts = readdirSync(join(source, "js"), { recursive: true, encoding: "utf8" });
 for (const name of scripts.filter((each) => each.includes("/") && each.endsWith("-worker.js"))) {

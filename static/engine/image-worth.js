@@ -34,7 +34,8 @@ export function isNarrow() {
 export class FirstBytes {
   /** @type {{at: number, bytes: number} | undefined} */
   #first;
-  #settle = (/** @type {boolean} */ _) => {};
+  /** @type {(isQuick: boolean) => void} */
+  #settle = () => {};
   /** Resolves as soon as that is known. @type {Promise<boolean>} */
   isQuick = new Promise((resolve) => (this.#settle = resolve));
 

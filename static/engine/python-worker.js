@@ -238,14 +238,21 @@ function versions(pyodide) {
   return { version, python, numpy };
 }
 
-/** @type {EarlyStart | undefined} */
-let early;
+/** Wait for the page, and begin before it is there if the document says so. */
+function awaitStart() {
+  /** @type {EarlyStart | undefined} */
+  let early;
+  /** @param {MessageEvent<PythonCommand>} event */
+  const first = ({ data }) => {
+    if (data.kind === "begin") {
+      self.postMessage("begun");
+      early ??= new EarlyStart();
+    } else if (data.kind === "start") {
+      self.removeEventListener("message", first);
+      new PythonWorker(data, early);
+    }
+  };
+  self.addEventListener("message", first);
+}
 
-/** @param {MessageEvent<PythonCommand>} event */
-const first = ({ data }) => {
-  if (data.kind === "begin") early ??= new EarlyStart();
-  if (data.kind !== "start") return;
-  self.removeEventListener("message", first);
-  new PythonWorker(data, early);
-};
-self.addEventListener("message", first);
+awaitStart();

@@ -20,7 +20,8 @@ export const MADE = urlOf(MADE_PATH);
 
 /** The files of a start, on their way. */
 export class Downloads {
-  #send = (/** @type {LoadState} */ _) => {};
+  /** @type {(state: LoadState) => void} */
+  #send = () => {};
   #report = new LoadReport((state) => this.#send(state));
   /** @type {Files} */
   #runtime = new Map();

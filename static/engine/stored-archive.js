@@ -28,10 +28,7 @@ export function filesIn(archive) {
     const name = new TextDecoder().decode(archive.subarray(first, first + named));
     if (half(10) !== 0) throw new Error(`${name} is compressed in the archive`);
     const start =
-      local +
-      LOCAL_BYTES +
-      view.getUint16(local + 26, true) +
-      view.getUint16(local + 28, true);
+      local + LOCAL_BYTES + view.getUint16(local + 26, true) + view.getUint16(local + 28, true);
     if (!name.endsWith("/")) files.push([name, archive.subarray(start, start + size)]);
     at = first + named + extra + comment;
   }

@@ -388,7 +388,8 @@
    */
   async function keepImage({ content, sha256, of }) {
     const list = await kept.current();
-    const isOfThese = list && Object.entries(of).every(([path, digest]) => list.files[path] === digest);
+    const isOfThese =
+      list && Object.entries(of).every(([path, digest]) => list.files[path] === digest);
     if (!isOfThese || madeKey(list) !== madeKey({ files: of })) return;
     const bytes = sha256.replace(/../g, (byte) => String.fromCharCode(parseInt(byte, 16)));
     const headers = {

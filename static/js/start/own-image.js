@@ -15,7 +15,7 @@ const LEAST_MEMORY = 4;
 /** Whether an image is to be made here, once Python has started without one. */
 export const canMakeImage = () =>
   Boolean(navigator.serviceWorker) &&
-  (/** @type {any} */ (navigator).deviceMemory ?? LEAST_MEMORY) >= LEAST_MEMORY;
+  /** @type {any} */ ((navigator).deviceMemory ?? LEAST_MEMORY) >= LEAST_MEMORY;
 
 /** Make an image while nothing runs, if Python has started without one. */
 export function makeOwnImage() {
@@ -53,6 +53,7 @@ export function makeOwnImage() {
     const isWanted = !store.pythonStart.value.isRestored && canMakeImage();
     clearTimeout(timer);
     if (!isQuiet) end();
-    else if (isWanted && !isMade && !worker && tries < MOST_TRIES) timer = setTimeout(begin, QUIET_MS);
+    else if (isWanted && !isMade && !worker && tries < MOST_TRIES)
+      timer = setTimeout(begin, QUIET_MS);
   });
 }

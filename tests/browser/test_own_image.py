@@ -1,4 +1,4 @@
-"""Where the server's image of Python's memory does not come, a page makes one for the next visit."""
+"""Where the server's image of Python's memory does not come, a page makes its own for later."""
 
 from __future__ import annotations
 

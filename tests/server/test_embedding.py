@@ -18,7 +18,8 @@ from tests.cli.running import run
 ADDRESSES = [
     "/", "/version.json", "/service-worker.js", "/static/js/embed-main.js", "/examples.json",
     "/names.json", "/healthz", "/docs/", "/docs/page.html", "/bundle/playgrad.zip",
-    "/image/python.bin", f"{PYODIDE_URL}pyodide.mjs", "/data/mnist/test-labels", "/packages/none",
+    "/image/python.bin", "/image/made.bin", f"{PYODIDE_URL}pyodide.mjs", "/data/mnist/test-labels",
+    "/packages/none",
 ]  # fmt: skip
 ERRORS = ["/embed/", "/embed.html", "/Embed", "//embed", "/static/../embed", "/nothing"]
 

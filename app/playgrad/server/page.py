@@ -55,7 +55,8 @@ _WATCHING = {
 # What the first page of a static host lacks of index.html, and has in place of its elements.
 _LATER = re.compile(
     r' *<(?:link rel="(?:apple-touch-icon|manifest|modulepreload)"|div id="app"|!-- '
-    r'|script (?:type="module"|src="static/js/start/early-python)|link rel="stylesheet" href="static/(?!css/early)).*\n'
+    r'|script (?:type="module"|src="static/js/start/early-python)'
+    r'|link rel="stylesheet" href="static/(?!css/early)).*\n'
 )
 _CHARSET = '<meta charset="utf-8">'  # a browser looks for it at the beginning only
 _FIRST = {

@@ -43,7 +43,7 @@ _PICTURES = re.compile(r"/static/gallery/[\w-]+\.webp")
 """The gallery's pictures, which are fetched when they are seen."""
 
 _LATER = "/python_stdlib_later.zip"
-"""The part of Python's standard library that is fetched when a program imports one of its modules."""
+"""The part of the standard library that is fetched when a program imports one of its modules."""
 
 _Digests = dict[str, str]
 

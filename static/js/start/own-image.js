@@ -13,9 +13,10 @@ const MOST_TRIES = 3;
 const LEAST_MEMORY = 4;
 
 /** Whether an image is to be made here, once Python has started without one. */
-export const canMakeImage = () =>
-  Boolean(navigator.serviceWorker) &&
-  /** @type {any} */ ((navigator).deviceMemory ?? LEAST_MEMORY) >= LEAST_MEMORY;
+export function canMakeImage() {
+  const { deviceMemory = LEAST_MEMORY } = /** @type {any} */ (navigator);
+  return Boolean(navigator.serviceWorker) && deviceMemory >= LEAST_MEMORY;
+}
 
 /** Make an image while nothing runs, if Python has started without one. */
 export function makeOwnImage() {

@@ -13,6 +13,7 @@ import { PAGE, install, preparing } from "./image.js";
 const IMPORTS = `
 import platform, random, sys, sysconfig, traceback, types
 sys.modules["playgrad_host"] = types.ModuleType("playgrad_host")
+sys.modules["playgrad_host"].of_image = True
 import numpy
 import playgrad
 import playgrad.io

@@ -32,11 +32,12 @@ import { createHost } from "./python-host.js";
 const SETUP = `
 import gc, sys, time, traceback
 
-empty = sys.modules.pop("playgrad_host", None)  # of an image of Python's memory
-import playgrad_host
-if empty is not None:
+empty = sys.modules.get("playgrad_host")
+if empty is not None and "of_image" in vars(empty):  # its importers have it: fill it
+    del sys.modules["playgrad_host"]
+    import playgrad_host
     for name in dir(playgrad_host):
-        empty.__dict__.setdefault(name, getattr(playgrad_host, name))
+        vars(empty).setdefault(name, getattr(playgrad_host, name))
     sys.modules["playgrad_host"] = empty
 
 from playgrad.devices import _browser

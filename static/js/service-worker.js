@@ -368,14 +368,20 @@
   /** Fetch a file, at best from the browser's own cache. @param {List} list @param {string} path @param {boolean} [online] */
   async function obtain(list, path, online = true) {
     const key = fileKey(list, path);
-    /** @type {RequestCache[]} */
-    const ways = online ? ["force-cache", "reload"] : ["only-if-cached"];
-    for (const cache of ways) {
-      const headers = { Accept: `${PIXELS}, */*` };
+    const packed = `${PIXELS}, */*`;
+    /** The page has asked for images packed or as they are. @type {[RequestCache, string][]} */
+    const ways = [
+      ["only-if-cached", packed],
+      ["only-if-cached", "*/*"],
+    ];
+    if (online) ways.push(["force-cache", packed], ["reload", packed]);
+    for (const [cache, Accept] of ways) {
       /** @type {RequestInit} */
-      const options = { cache, mode: "same-origin", headers };
-      const response = await (site ? site.get(list, path, options) : fetch(path, options));
-      if (response.ok && (await keep(key, response))) return;
+      const options = { cache, mode: "same-origin", headers: { Accept } };
+      const asked = site ? site.get(list, path, options) : fetch(path, options);
+      // The browser rejects what it does not have.
+      const response = await (cache === "only-if-cached" ? asked.catch(() => null) : asked);
+      if (response?.ok && (await keep(key, response))) return;
     }
     throw new Error(`${path} is not the one of version ${list.version}`);
   }

@@ -132,8 +132,9 @@ await bundle([...workers, boot], {
     },
   ],
 });
-await bundle(["engine/pixels-worker.js"], { plugins: [asInSource("../")], groups: [] });
-for (const worker of ["engine/device-worker.js", "engine/thread-worker.js"])
+for (const worker of ["pixels", "device", "thread", "image"].map(
+  (name) => `engine/${name}-worker.js`,
+))
   await bundle([worker], { plugins: [asInSource("../")], groups: [] });
 const scripts = readdirSync(join(source, "js"), { recursive: true, encoding: "utf8" });
 for (const name of scripts.filter((each) => each.includes("/") && each.endsWith("-worker.js"))) {

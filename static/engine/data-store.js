@@ -8,7 +8,7 @@ import { load } from "./downloads.js";
 import { delay } from "./load-report.js";
 import { PIXELS, isPacked } from "./pixels.js";
 import { urlOf } from "./root.js";
-import { unpacked } from "./unpacked.js";
+import { Unpacking } from "./unpacked.js";
 
 /** @import { Amount, LoadError } from "./downloads.js" */
 /** @import { DataRequest, Delay } from "./messages.js" */
@@ -29,6 +29,7 @@ const MOST_REFUSALS = 3;
  * @property {(path: string, bytes: Uint8Array) => void} arrived is called with each file, in shared memory unless it is code
  * @property {(awaited: Awaited | null) => void} [awaited] is called with the data that a program waits for, and null when it continues
  * @property {(problem: Delay | null) => void} problem is called with the problem of a download, or null when all is well
+ * @property {() => boolean} [isQuick] whether the line is so quick that unpacking images would take longer than their bytes
  * @property {(path: string) => Promise<Uint8Array>} yours reads a file of the visitor
  */
 
@@ -182,21 +183,24 @@ export class DataStore {
   /** @param {string} path */
   async #download(path) {
     const end = performance.now() + PATIENCE_MS;
+    const url = urlOf(path);
+    const unpacking = new Unpacking(url);
     try {
-      const url = urlOf(path);
       const arrived = await load(url, {
-        accept: areImages(path) ? PIXELS : undefined,
+        accept: areImages(path) && !this.#listener.isQuick?.() ? PIXELS : undefined,
         shared: !isCode(path),
         most: MOST_BYTES,
         progress: (amount) => this.#count(path, amount),
+        arriving: (bytes, isFirst) => areImages(path) && unpacking.arrived(bytes, isFirst),
         patient: (error, tries) => isWorthAnotherTry(error, tries) && performance.now() < end,
         problem: (error, pause) => this.#report(path, error, pause),
       });
-      const content = areImages(path) && isPacked(arrived) ? await unpacked(url, arrived) : arrived;
+      const content = areImages(path) && isPacked(arrived) ? await unpacking.end(arrived) : arrived;
       (isCode(path) ? this.#code : this.#contents).set(path, content);
       this.#listener.arrived(path, content);
       return content;
     } finally {
+      unpacking.cancel();
       this.#report(path, null, 0);
     }
   }

@@ -28,6 +28,8 @@ const { fetch } = globalThis;
  * @typedef {{received: number, total: number}} Amount bytes on the line; `total` is 0 if unknown
  * @typedef {object} Options
  * @property {(amount: Amount) => void} [progress] is called after each portion
+ * @property {(bytes: Uint8Array<ArrayBuffer>, isFirst: boolean) => void} [arriving] is called after each portion with all
+ *   that has arrived; `isFirst`: it is the first of a try
  * @property {(problem: LoadError | null, pause: number) => void} [problem] is called after each failed
  *   try with the milliseconds until the next, and with null as soon as a later try receives something
  * @property {(error: LoadError, tries: number) => boolean} [patient] whether to try again; always, without it
@@ -185,19 +187,21 @@ const tooLarge = (url, most) =>
     { code: "large", values: { file: pathOf(url), most }, isFinal: true },
   );
 
-/** @param {Arriving} arriving @param {Options} options @returns {Promise<Uint8Array<ArrayBuffer>>} */
-async function collect(arriving, { progress = () => {}, shared = false }) {
-  const gathered = new Gathered(arriving.total);
-  for await (const portion of arriving.portions) {
+/** @param {Arriving} file @param {Options} options @returns {Promise<Uint8Array<ArrayBuffer>>} */
+async function collect(file, { progress = () => {}, arriving = () => {}, shared = false }) {
+  const gathered = new Gathered(file.total);
+  for await (const portion of file.portions) {
+    const isFirst = gathered.size === 0;
     gathered.add(portion);
-    progress(amountOf(arriving, gathered.size));
+    progress(amountOf(file, gathered.size));
+    arriving(gathered.bytes, isFirst);
   }
-  await check(gathered.bytes, arriving);
+  await check(gathered.bytes, file);
   return shared ? await moveToSharedMemory(gathered.bytes) : gathered.bytes;
 }
 
 /** Copy a file for all workers, with breaks. @param {Uint8Array} content @returns {Promise<Uint8Array<any>>} */
-async function moveToSharedMemory(content) {
+export async function moveToSharedMemory(content) {
   const copy = new Uint8Array(new SharedArrayBuffer(content.length));
   for (let start = 0; start < content.length; start += BREATH_BYTES) {
     copy.set(content.subarray(start, start + BREATH_BYTES), start);
@@ -206,8 +210,16 @@ async function moveToSharedMemory(content) {
   return copy;
 }
 
-/** Let the page draw and listen. @returns {Promise<void>} */
-const breath = () => new Promise((resolve) => setTimeout(resolve));
+/** Let the page draw and listen; browsers make a timer in a row of them wait for 4 ms. @returns {Promise<void>} */
+const breath = () =>
+  new Promise((resolve) => {
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = () => {
+      port1.close();
+      resolve();
+    };
+    port2.postMessage(null);
+  });
 
 /** Portions, one after the other in memory. */
 export class Gathered {
@@ -240,13 +252,6 @@ export class Gathered {
   get bytes() {
     return this.#content.subarray(0, this.size);
   }
-}
-
-/** @param {Uint8Array} content @returns {Uint8Array<any>} a copy that all workers can read */
-export function inSharedMemory(content) {
-  const copy = new Uint8Array(new SharedArrayBuffer(content.length));
-  copy.set(content);
-  return copy;
 }
 
 /** @param {ReadableStream<Uint8Array<ArrayBuffer>>} body @param {Line} line @param {number} most */

@@ -14,6 +14,13 @@ const SURE = { bytes: 2e6, ms: 600 };
 /** A line is as quick as it was for so long. */
 const WINDOW_MS = 1500;
 
+/**
+ * A line on which the files that are needed in any case come more slowly than this, in bytes per second,
+ * is not asked for an image at all: it would be given up. Quick is what has brought so many bytes; slow,
+ * what has not after so many milliseconds.
+ */
+const FIRST = { rate: 1e6, bytes: 96 << 10, ms: 1500 };
+
 /** Connections on which the visitor waits or pays for each megabyte. */
 const NARROW = /^(slow-2g|2g|3g)$/;
 
@@ -21,6 +28,45 @@ const NARROW = /^(slow-2g|2g|3g)$/;
 export function isNarrow() {
   const { saveData = false, effectiveType = "" } = /** @type {any} */ (navigator).connection ?? {};
   return saveData || NARROW.test(effectiveType);
+}
+
+/** Whether a line is quick enough for an image to be begun, by the first bytes of other files. */
+export class FirstBytes {
+  /** @type {{at: number, bytes: number} | undefined} */
+  #first;
+  /** @type {(isQuick: boolean) => void} */
+  #settle = () => {};
+  /** Resolves as soon as that is known. @type {Promise<boolean>} */
+  isQuick = new Promise((resolve) => (this.#settle = resolve));
+
+  /** Note the bytes that have arrived of all files. @param {number} bytes @param {number} [now] in milliseconds */
+  add(bytes, now = performance.now()) {
+    this.#first ??= { at: now, bytes };
+    const [arrived, ms] = [bytes - this.#first.bytes, now - this.#first.at];
+    const isQuick = 1000 * arrived >= FIRST.rate * ms;
+    if (isQuick ? arrived >= FIRST.bytes : ms >= FIRST.ms) this.#settle(isQuick);
+  }
+
+  /** All has arrived, or fails to: there is nothing to wait for. */
+  end() {
+    this.#settle(true);
+  }
+}
+
+/**
+ * Whether a file of the document has come on a quick line: a large one, not from a cache.
+ * @param {PerformanceEntryList} [entries]
+ */
+export function cameQuickly(entries = performance.getEntriesByType("resource")) {
+  return entries.some((entry) => {
+    const { transferSize, responseStart, responseEnd } = /** @type {PerformanceResourceTiming} */ (
+      entry
+    );
+    return (
+      transferSize >= FIRST.bytes &&
+      1000 * transferSize >= FIRST.rate * (responseEnd - responseStart)
+    );
+  });
 }
 
 export class ImageWorth {

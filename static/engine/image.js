@@ -1,6 +1,6 @@
 /**
  * Images of Python's memory: an interpreter that has already imported NumPy and playgrad, saved once
- * by make-image.mjs and restored instead of starting one (docs/decisions/008-starting-quickly.md).
+ * by image-making.js and restored instead of starting one (docs/decisions/008-starting-quickly.md).
  *
  * An image consists of the length of a header (uint32, little endian), the header as JSON, Pyodide's
  * own state, the files, and the pages of memory that are not all zero.
@@ -30,13 +30,13 @@ const LENGTH = 4;
  * Begin to download an image.
  * @param {string} url
  * @param {RequestCache} cache
- * @param {(amount: Amount) => void} progress
+ * @param {(amount: Amount) => void} [progress]
  * @param {AbortSignal} [signal] ends the download
  * @returns {Promise<Image & {whole: Promise<Uint8Array>}>} as soon as its first parts have arrived;
  *   `whole`: the file; rejects if it is not the one that the server sent
  * @throws {LoadError}
  */
-export async function openImage(url, cache, progress, signal) {
+export async function openImage(url, cache, progress = () => {}, signal) {
   const arriving = await open(url, { cache, signal });
   const { portions, total } = arriving;
   const gathered = new Gathered(total);
@@ -170,8 +170,8 @@ export function restoring(create, { header, state, body }, installed) {
 
 /** @param {Module} module @param {Header} header @param {Uint8Array} bytes of all pages */
 function fill(module, { memory, pages }, bytes) {
+  module.HEAPU8.fill(0); // memory that is added is empty, and takes its time when it is first touched
   if (module.HEAPU8.length < memory) module.growMemory(memory);
-  module.HEAPU8.fill(0);
   let at = 0;
   for (const [first, count] of pages) {
     module.HEAPU8.set(bytes.subarray(at, (at += count * PAGE)), first * PAGE);

@@ -114,6 +114,7 @@ const OF_JAVASCRIPT = {
     python: text,
     numpy: text,
     isRestored: flag,
+    isQuick: flag,
     timings: mapOf(number),
   }),
   template: record({

@@ -13,7 +13,8 @@
 
 /**
  * Page → Python worker.
- *   `start`: the first message and the only one outside `port`, on which all others travel. The
+ *   `begin`: begin to start Python; sent by the document itself, before the page's modules have arrived.
+ *   `start`: the last message outside `port`, on which all others travel. The
  *     worker holds `lock` until it ends; `ports` are spare ones for future device workers;
  *     `template` is from an earlier worker; `withoutImage` whether that
  *     started without an image of Python's memory; `dataBytes` is the size of the data sets that its program
@@ -24,6 +25,7 @@
  *   `poke`: the mailbox has a request; needed only while Python is idle.
  *   `ports`: spare ports that replace used ones.
  * @typedef {(
+ *   | {kind: "begin"}
  *   | {kind: "start", memory: SharedMemory, lock: string, port: MessagePort, ports: MessagePort[],
  *      template?: Template, withoutImage: boolean, dataBytes: number}
  *   | {kind: "inherit"} & Inheritance
@@ -41,7 +43,7 @@
  * Python worker → page, sent by its JavaScript.
  *   `alive`: the worker holds its lock.
  *   `loading`: how the downloads go; `problem` is null while all is well.
- *   `ready`: the versions of playgrad, Python and NumPy; `isRestored`: started from an image or a template; `timings` in milliseconds, by phase.
+ *   `ready`: the versions of playgrad, Python and NumPy; `isRestored`: started from an image or a template; `isQuick`: the line is quick, or was not needed; `timings` in milliseconds, by phase.
  *   `template`: from which the next workers start quickly; not sent by workers that started from one.
  *   `tunings`: measurements of GPUs, to be stored and returned at the next start.
  *   `data_file`: see `DataRequest`.
@@ -50,7 +52,7 @@
  * @typedef {(
  *   | {kind: "alive"}
  *   | Loading
- *   | {kind: "ready", version: string, python: string, numpy: string, isRestored: boolean,
+ *   | {kind: "ready", version: string, python: string, numpy: string, isRestored: boolean, isQuick: boolean,
  *      timings: Record<string, number>}
  *   | {kind: "template", template: Template}
  *   | {kind: "tunings", text: string}

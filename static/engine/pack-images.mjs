@@ -4,13 +4,14 @@
  */
 
 import { readFileSync } from "node:fs";
-import { PARTS, headOf, pack, unpackPart } from "./pixels.js";
+import { headOf, pack, partsOf, unpackPart } from "./pixels.js";
 
 try {
   const idx = new Uint8Array(readFileSync(process.argv[2]));
   const file = await pack(idx);
   const again = new Uint8Array(headOf(file).size);
-  for (let part = 0; part < PARTS; part++) unpackPart(file, part, again);
+  for (const [part, [from, to]] of partsOf(file).entries())
+    unpackPart(file, part, file.subarray(from, to), again);
   if (Buffer.compare(again, idx) !== 0)
     throw new Error("the images are not the same when unpacked");
   process.stdout.write(file);

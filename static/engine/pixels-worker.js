@@ -2,11 +2,11 @@
 
 import { unpackPart } from "./pixels.js";
 
-/** @typedef {{file: Uint8Array<any>, part: number, into: Uint8Array<any>}} Task */
+/** @typedef {{head: Uint8Array, part: number, code: Uint8Array, into: Uint8Array<any>}} Task the arguments of `unpackPart` */
 
 self.addEventListener("message", (/** @type {MessageEvent<Task>} */ { data }) => {
   try {
-    unpackPart(data.file, data.part, data.into);
+    unpackPart(data.head, data.part, data.code, data.into);
     self.postMessage("");
   } catch (error) {
     self.postMessage(String(error));

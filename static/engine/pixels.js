@@ -9,15 +9,18 @@
  * the same everywhere.
  *
  * The images are divided into parts that are coded for themselves, so that several workers can
- * unpack a file. It has: MAGIC; count, rows and columns (uint32, big endian); SHA-256 of the IDX file;
+ * unpack a file, while it arrives. It has: MAGIC; count, rows and columns (uint32, big endian); SHA-256 of the IDX file;
  * the size of each part's code (uint32); the codes.
  */
 
-const MAGIC = [0x50, 0x47, 0x70, 0x78]; // PGpx
+const MAGIC = [0x50, 0x47, 0x70, 0x79]; // PGpy
 const HASH = 32;
-/** Parts of a file. */
-export const PARTS = 4;
-const HEAD = MAGIC.length + 12 + HASH + 4 * PARTS;
+/** Parts of a file. The last one is unpacked after all have arrived; each has to learn anew. */
+export const PARTS = 16;
+/** Fewer images make no part, unless there are no more: the parts after them are empty. */
+const LEAST_IMAGES = 3000;
+/** Bytes before the codes. */
+export const HEAD = MAGIC.length + 12 + HASH + 4 * PARTS;
 /** Of an IDX file: its kind (bytes in three dimensions), count, rows and columns. */
 const IDX_KIND = 0x00000803;
 const IDX_HEAD = 16;
@@ -25,7 +28,7 @@ const MOST_SIDE = 256;
 const MOST_BYTES = 1 << 28;
 
 /** The type with which a server sends it. Servers and browsers keep copies: another code needs another type and MAGIC, and the server another ending. */
-export const PIXELS = "application/vnd.playgrad.pixels";
+export const PIXELS = "application/vnd.playgrad.pixels-16";
 
 /** A range is made longer below this. */
 const SHORT = 1 << 23;
@@ -287,12 +290,14 @@ export async function pack(idx) {
 }
 
 /** The images of a part: from the first to before the second. @param {number} part @param {number} count */
-const imagesOf = (part, count) =>
-  [part, part + 1].map((each) => Math.floor((each * count) / PARTS));
+const imagesOf = (part, count) => {
+  const most = Math.max(LEAST_IMAGES, Math.ceil(count / PARTS));
+  return [part, part + 1].map((each) => Math.min(count, each * most));
+};
 
 /**
  * What a packed file says of the IDX file.
- * @param {Uint8Array} file
+ * @param {Uint8Array} file of which the head is enough
  * @returns {{count: number, rows: number, columns: number, size: number, hash: Uint8Array}} `size` in bytes; `hash`: SHA-256
  * @throws {Error} it is cut, or has too many pixels
  */
@@ -306,26 +311,38 @@ export function headOf(file) {
 }
 
 /**
- * Unpack a part of the images, with the head of the IDX file if it is the first.
- * @param {Uint8Array} file
- * @param {number} part 0 to PARTS - 1
- * @param {Uint8Array} idx where the IDX file is to be; it has its size
- * @throws {Error} the file is cut, or has too many pixels
+ * Where the codes of the parts are in a file: from the first byte to before the second.
+ * @param {Uint8Array} file of which the head is enough
+ * @returns {[from: number, to: number][]}
  */
-export function unpackPart(file, part, idx) {
-  const { count, rows, columns } = headOf(file);
+export function partsOf(file) {
   const view = new DataView(file.buffer, file.byteOffset, file.length);
-  const sizes = Array.from({ length: part + 1 }, (_, each) =>
-    view.getUint32(HEAD + 4 * (each - PARTS)),
-  );
-  const end = HEAD + sizes.reduce((sum, size) => sum + size, 0);
-  if (end > file.length) throw new Error("a file of packed images is cut");
+  let at = HEAD;
+  return Array.from({ length: PARTS }, (_, part) => {
+    const from = at;
+    at += view.getUint32(HEAD + 4 * (part - PARTS));
+    return [from, at];
+  });
+}
+
+/**
+ * Unpack a part of the images, with the head of the IDX file if it is the first.
+ * @param {Uint8Array} head of the file
+ * @param {number} part 0 to PARTS - 1
+ * @param {Uint8Array} code of the part
+ * @param {Uint8Array} idx where the IDX file is to be; it has its size
+ * @throws {Error} the code is cut, or the file has too many pixels
+ */
+export function unpackPart(head, part, code, idx) {
+  const { count, rows, columns } = headOf(head);
+  const [begin, end] = partsOf(head)[part];
+  if (code.length !== end - begin) throw new Error("a file of packed images is cut");
   if (part === 0) {
     new DataView(idx.buffer, idx.byteOffset).setUint32(0, IDX_KIND);
-    idx.set(file.subarray(MAGIC.length, MAGIC.length + 12), 4);
+    idx.set(head.subarray(MAGIC.length, MAGIC.length + 12), 4);
   }
   const [from, to] = imagesOf(part, count).map((image) => IDX_HEAD + image * rows * columns);
-  const decoder = new Decoder(file.subarray(end - sizes[part], end));
+  const decoder = new Decoder(code);
   pass(decoder, idx.subarray(from, to), (to - from) / (rows * columns || 1), rows, columns);
 }
 

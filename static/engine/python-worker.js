@@ -14,6 +14,7 @@ import { DeviceLinks } from "./device-links.js";
 import { LoadError } from "./downloads.js";
 import { holdForLife } from "./life.js";
 import { OutputLimit } from "./output-limit.js";
+import { EarlyStart } from "./early-start.js";
 import { bootPython } from "./python-boot.js";
 import { createHost } from "./python-host.js";
 
@@ -29,7 +30,16 @@ import { createHost } from "./python-host.js";
  * just too late to interrupt the user's program, otherwise the traceback.
  */
 const SETUP = `
-import gc, time, traceback
+import gc, sys, time, traceback
+
+empty = sys.modules.get("playgrad_host")
+if empty is not None and "of_image" in vars(empty):  # its importers have it: fill it
+    del sys.modules["playgrad_host"]
+    import playgrad_host
+    for name in dir(playgrad_host):
+        vars(empty).setdefault(name, getattr(playgrad_host, name))
+    sys.modules["playgrad_host"] = empty
+
 from playgrad.devices import _browser
 from playgrad.page import controller, memory_reserve
 
@@ -84,8 +94,15 @@ class PythonWorker {
   /** @type {OutputLimit[]} */
   #limits = [];
 
-  /** @param {Extract<PythonCommand, {kind: "start"}>} command the first message */
-  constructor(command) {
+  /** @type {EarlyStart | undefined} */
+  #early;
+
+  /**
+   * @param {Extract<PythonCommand, {kind: "start"}>} command
+   * @param {EarlyStart} [early] what was begun before it
+   */
+  constructor(command, early) {
+    this.#early = early;
     this.#port = command.port;
     this.#port.onmessage = ({ data }) => this.#receive(data);
     holdForLife(command.lock, () => this.#send({ kind: "alive" }));
@@ -139,12 +156,12 @@ class PythonWorker {
       this.#limits.push(limit);
       return (line) => limit.write(`${line}\n`);
     };
-    const booted = await bootPython(
-      { stdout: sink("stdout"), stderr: sink("stderr") },
-      (state) => this.#send({ kind: "loading", stage: "python", ...state }),
-      template,
-      withoutImage,
-    );
+    /** @type {(state: import("./load-report.js").LoadState) => void} */
+    const report = (state) => this.#send({ kind: "loading", stage: "python", ...state });
+    const streams = { stdout: sink("stdout"), stderr: sink("stderr") };
+    const booted = this.#early
+      ? await this.#early.boot(streams, report, template, withoutImage)
+      : await bootPython(streams, report, template, withoutImage);
     this.#ended("python");
     return booted;
   }
@@ -157,7 +174,7 @@ class PythonWorker {
       this.#send(event, transfer);
     };
     this.#links = new DeviceLinks(memory, ports, send);
-    const { pyodide, template: own } = await this.#boot(withoutImage, template);
+    const { pyodide, template: own, isQuick } = await this.#boot(withoutImage, template);
     const host = createHost(memory, this.#links, this.#files, this.#inheritance, send);
     pyodide.registerJsModule("playgrad_host", host);
     send({ kind: "loading", stage: "library" });
@@ -165,12 +182,18 @@ class PythonWorker {
     this.#import = (name) => pyodide.runPython(prepare(name));
     this.#ended("library");
     const isRestored = Boolean(template ?? own);
-    send({ kind: "ready", ...versions(pyodide), isRestored, timings: this.#timings });
-    if (own) send({ kind: "template", template: await own() }); // before a program occupies the thread
+    send({ kind: "ready", ...versions(pyodide), isRestored, isQuick, timings: this.#timings });
+    if (own) this.#sendTemplate(await own()); // before a program occupies the thread
     // From here on a stop may interrupt Python; earlier, it would break the start.
     pyodide.setInterruptBuffer(interruptBuffer(memory.control));
     // The mailbox alone does not tell: the inheritance, sent before a request, may not be here yet.
     if (this.#poked) this.#servePending();
+  }
+
+  /** Give away the bytes that this worker needs no more. @param {Template} template */
+  #sendTemplate(template) {
+    const bytes = [template.image, ...Object.values(template.runtime)];
+    this.#send({ kind: "template", template }, [...new Set(bytes.map(({ buffer }) => buffer))]);
   }
 
   /** @param {string} phase */
@@ -216,8 +239,21 @@ function versions(pyodide) {
   return { version, python, numpy };
 }
 
-/** @param {MessageEvent<PythonCommand>} event */
-const first = ({ data }) => {
-  if (data.kind === "start") new PythonWorker(data);
-};
-self.addEventListener("message", first, { once: true });
+/** Wait for the page, and begin before it is there if the document says so. */
+function awaitStart() {
+  /** @type {EarlyStart | undefined} */
+  let early;
+  /** @param {MessageEvent<PythonCommand>} event */
+  const first = ({ data }) => {
+    if (data.kind === "begin") {
+      self.postMessage("begun");
+      early ??= new EarlyStart();
+    } else if (data.kind === "start") {
+      self.removeEventListener("message", first);
+      new PythonWorker(data, early);
+    }
+  };
+  self.addEventListener("message", first);
+}
+
+awaitStart();

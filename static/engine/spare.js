@@ -1,5 +1,6 @@
 /** The spare Python worker: booted in the background for the next run. */
 
+import { moveToSharedMemory } from "./downloads.js";
 import { Interpreter } from "./interpreter.js";
 
 /**
@@ -16,8 +17,10 @@ export class Spare {
   /** @type {Ready | undefined} */
   #ready;
   #isPrepared = false;
-  /** Sent by the first worker. @type {Template | undefined} */
-  template;
+  /** Of the first worker, in shared memory. @type {Template | undefined} */
+  #template;
+  /** While it is moved there. @type {Promise<void> | undefined} */
+  #moving;
 
   /** @param {() => void} onSettled is called when the worker is ready, has failed to boot or cannot continue for now */
   constructor(onSettled) {
@@ -29,13 +32,37 @@ export class Spare {
     return this.#ready;
   }
 
+  /** From which the next workers start quickly, once there is one. */
+  get template() {
+    return this.#template;
+  }
+
+  /** Move the template that the first worker has sent into shared memory. @param {Template} template */
+  async inherit({ image, runtime, ...compiled }) {
+    const move = async () => {
+      const files = Object.entries(runtime).map(
+        async ([url, bytes]) => /** @type {const} */ ([url, await moveToSharedMemory(bytes)]),
+      );
+      const moved = { image: await moveToSharedMemory(image), runtime: await Promise.all(files) };
+      this.#template = { ...compiled, ...moved, runtime: Object.fromEntries(moved.runtime) };
+    };
+    this.#moving = move();
+    await this.#moving;
+    this.#moving = undefined;
+  }
+
   /**
    * Boot a worker, unless there is one.
    * @param {(python: () => Interpreter) => Listener} listener hears the worker once it is taken
    * @param {number} dataBytes the size of the data sets that its program will probably read
+   * @param {boolean} [isUrgent] whether it is to be taken at once, template or not
    */
-  boot(listener, dataBytes) {
+  boot(listener, dataBytes, isUrgent = false) {
     if (this.#python) return;
+    if (this.#moving && !isUrgent) {
+      this.#moving.then(() => this.boot(listener, dataBytes));
+      return;
+    }
     /** @type {Listener} */
     const later = listener(() => python);
     const python = new Interpreter(
@@ -43,14 +70,14 @@ export class Spare {
         received: (event) => {
           if (python !== this.#python) return later.received(event);
           if (event.kind === "ready") this.#settle(event);
-          else if (event.kind === "template") this.template = event.template;
+          else if (event.kind === "template") this.inherit(event.template);
           else if (event.kind === "crash") this.#failed();
           else if (event.kind === "loading" && event.problem) this.#onSettled();
         },
         ended: (reason) => (python === this.#python ? this.#failed() : later.ended(reason)),
         forged: () => later.forged(),
       },
-      this.template,
+      this.#template,
       dataBytes,
     );
     this.#python = python;

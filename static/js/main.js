@@ -8,6 +8,7 @@ import { keepFocus } from "./frame/focus.js";
 import { isPhone } from "./frame/layout.js";
 import { showPreferred } from "./words/locale.js";
 import { keepForLater } from "./start/offline.js";
+import { makeOwnImage } from "./start/own-image.js";
 import { listenForDrops } from "./own-data/dropped-files.js";
 import { beginOpening, failOpenings } from "./session/opening.js";
 import { recordLeftRun, recordRuns } from "./session/run-recorder.js";
@@ -45,6 +46,7 @@ recordRuns();
 startEngine();
 keepFocus(openWork());
 keepForLater();
+makeOwnImage();
 
 /** Open the program of a link in a new session, or continue the session of this tab. */
 async function openWork() {

@@ -6,6 +6,7 @@
 // network, as it was decided when its page was opened. In the cache:
 //   /path?sha256=…&headers=…    a file; versions with equal files share it
 //   /kept/version/…             the list of a version's files, as in /version.json
+//   /image/made.bin?of=…        an image of Python's memory that a page has made of these files
 //   /kept/current               the name of the version to open; written when all its files are there
 //   /kept/client/…              the version of a client: this worker may end and start at any time
 {
@@ -24,8 +25,12 @@
 
   /** Paths of files that belong to a version. */
   const FILES = /^\/(static|bundle|image|pyodide|data|packages)\/|^\/(names|examples)\.json$/;
+  /** The server's image of Python's memory; one that a page has made, and the files that it is made of. */
+  const IMAGE = "/image/python.bin";
+  const MADE = "/image/made.bin";
+  const PARTS = /^\/(bundle|pyodide)\/(?!.*python_stdlib_later)/;
   /** Images may come packed (engine/pixels.js), with the SHA-256 of what they unpack to. */
-  const PIXELS = "application/vnd.playgrad.pixels";
+  const PIXELS = "application/vnd.playgrad.pixels-16";
   const UNPACKED_DIGEST = "Playgrad-Unpacked-Digest";
   /** The page, and the page in a frame of another site. */
   const PAGES = ["/", "/embed"];
@@ -179,7 +184,16 @@
 
   /** @param {List} list */
   const keysOf = (list) =>
-    [...Object.keys(list.files), ...Object.keys(list.extras)].map((path) => fileKey(list, path));
+    [...Object.keys(list.files), ...Object.keys(list.extras)]
+      .map((path) => fileKey(list, path))
+      .concat(madeKey(list));
+
+  /** Where the image is kept that a page makes of these files. @param {Pick<List, "files">} list */
+  function madeKey({ files }) {
+    const paths = Object.keys(files).filter((path) => PARTS.test(path));
+    const digests = paths.sort().map((path) => files[path].slice(0, 16));
+    return `${MADE}?of=${digests.join("")}`;
+  }
 
   /** Keep a response if its content is the right one. @param {string} key @param {Response} response */
   async function keep(key, response) {
@@ -256,6 +270,7 @@
     const version = await kept.versionOf(event.clientId);
     if (event.resultingClientId) event.waitUntil(kept.assign(event.resultingClientId, version));
     const list = version === NETWORK ? null : await kept.list(version);
+    if (path === MADE) return (list && (await kept.match(madeKey(list)))) ?? NONE();
     if (!list) return await fetch(event.request);
     if (!(path in list.files) && !(path in list.extras)) return refusal(path);
     const isDoubted = event.request.cache === "reload"; // the copy may be damaged
@@ -264,6 +279,9 @@
       (await replace(event, list, path))
     );
   }
+
+  /** An answer without a content. */
+  const NONE = () => new Response(null, { status: 204 });
 
   /** Fetch a file that is not kept, or damaged, and keep it. @param {any} event @param {List} list @param {string} path */
   async function replace(event, list, path) {
@@ -341,7 +359,8 @@
       }),
     );
     await kept.add(list);
-    for (const path of Object.keys(list.extras).filter(isMissing)) {
+    const isNeeded = (/** @type {string} */ path) => path !== IMAGE || !present.has(madeKey(list));
+    for (const path of Object.keys(list.extras).filter(isMissing).filter(isNeeded)) {
       await obtain(list, path, wanted.includes(path)).catch(() => {});
     }
   }
@@ -349,22 +368,50 @@
   /** Fetch a file, at best from the browser's own cache. @param {List} list @param {string} path @param {boolean} [online] */
   async function obtain(list, path, online = true) {
     const key = fileKey(list, path);
-    /** @type {RequestCache[]} */
-    const ways = online ? ["force-cache", "reload"] : ["only-if-cached"];
-    for (const cache of ways) {
-      const headers = { Accept: `${PIXELS}, */*` };
+    const packed = `${PIXELS}, */*`;
+    /** The page has asked for images packed or as they are. @type {[RequestCache, string][]} */
+    const ways = [
+      ["only-if-cached", packed],
+      ["only-if-cached", "*/*"],
+    ];
+    if (online) ways.push(["force-cache", packed], ["reload", packed]);
+    for (const [cache, Accept] of ways) {
       /** @type {RequestInit} */
-      const options = { cache, mode: "same-origin", headers };
-      const response = await (site ? site.get(list, path, options) : fetch(path, options));
-      if (response.ok && (await keep(key, response))) return;
+      const options = { cache, mode: "same-origin", headers: { Accept } };
+      const asked = site ? site.get(list, path, options) : fetch(path, options);
+      // The browser rejects what it does not have.
+      const response = await (cache === "only-if-cached" ? asked.catch(() => null) : asked);
+      if (response?.ok && (await keep(key, response))) return;
     }
     throw new Error(`${path} is not the one of version ${list.version}`);
   }
 
   scope.addEventListener("install", () => scope.skipWaiting());
 
+  /**
+   * Keep an image of Python's memory for the current version, if it is made of that version's files.
+   * @param {{content: ArrayBuffer, sha256: string, of: Digests}} made
+   */
+  async function keepImage({ content, sha256, of }) {
+    const list = await kept.current();
+    const isOfThese =
+      list && Object.entries(of).every(([path, digest]) => list.files[path] === digest);
+    if (!isOfThese || madeKey(list) !== madeKey({ files: of })) return;
+    const bytes = sha256.replace(/../g, (byte) => String.fromCharCode(parseInt(byte, 16)));
+    const headers = {
+      "Content-Type": "application/octet-stream",
+      "Cross-Origin-Resource-Policy": "same-origin",
+      "Playgrad-Digest": `sha-256=:${btoa(bytes)}:`,
+      "Unencoded-Length": String(content.byteLength),
+    };
+    await (await kept.cache).put(madeKey(list), new Response(content, { headers }));
+  }
+
   scope.addEventListener("message", (/** @type {any} */ event) => {
-    if (event.data?.kind === "update") event.waitUntil(keepVersion(event.data.wanted));
+    const { data } = event;
+    if (data?.kind === "update") event.waitUntil(keepVersion(data.wanted));
+    if (data?.kind === "image")
+      event.waitUntil(updates.last.then(() => keepImage(data)).catch(() => {})); // there may be no room
   });
 
   scope.addEventListener("fetch", (/** @type {any} */ event) => {

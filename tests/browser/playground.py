@@ -153,7 +153,7 @@ class Playground:
 
     @property
     def processor(self) -> str:
-        """What the badge calls the processor."""
+        """The processor in full, as the details of the badge have it."""
         cores = min(16, int(self.page.evaluate("navigator.hardwareConcurrency")))
         return f"CPU (SIMD, {cores} threads)" if cores > 1 else "CPU (SIMD)"
 

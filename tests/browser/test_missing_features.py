@@ -172,7 +172,7 @@ def runs_without_gpu(chromium: Browser, server: str, trouble: str, device: str) 
         choice.select_option(device)
         if "device" not in trouble:
             badge = page.get_by_test_id("backend-badge")
-            expect(badge).to_contain_text("CPU (SIMD", timeout=SENTENCE_MS)
+            expect(badge).to_contain_text("CPU", timeout=SENTENCE_MS)
             words = "cannot be used" if device == "gpu" else "Press Run"
             expect(page.locator(".status-sentence")).to_contain_text(words)
             again = page.get_by_test_id("gpu-again")

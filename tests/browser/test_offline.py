@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from playgrad import paths
-from playgrad.assets import PACKAGE_FILES
+from playgrad.assets import PACKAGE_FILES, PYODIDE_URL
 from playgrad.server.bundle import BundleCache
 from playgrad.server.image import ImageCache
 from tests.browser.bad_network import BadNetwork
@@ -32,7 +32,8 @@ KEPT = """async () => {
   return { version: list.version, paths: Object.keys(files).filter(isKept) };
 }"""
 DATA = [f"/data/mnist/{part}-{kind}" for part in ("train", "test") for kind in ("images", "labels")]
-EXTRAS = ["/image/python.bin", *DATA]
+LATER = f"{PYODIDE_URL}python_stdlib_later.zip"
+EXTRAS = ["/image/python.bin", LATER, *DATA]
 
 
 FEW_DIGITS = (

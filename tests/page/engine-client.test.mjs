@@ -38,6 +38,7 @@ const READY = {
   python: "3",
   numpy: "2",
   isRestored: true,
+  isQuick: true,
   timings: {},
 };
 const RUN = /** @type {const} */ ({ kind: "run", source: "", options: { device: "auto" } });

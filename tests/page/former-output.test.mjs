@@ -23,6 +23,7 @@ const READY = {
   python: "3",
   numpy: "2",
   isRestored: true,
+  isQuick: true,
   timings: {},
 };
 

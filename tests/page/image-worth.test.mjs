@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { ImageWorth } from "../../static/engine/image-worth.js";
+import { FirstBytes, ImageWorth, cameQuickly } from "../../static/engine/image-worth.js";
 
 const IMAGE = 16.5e6;
 
@@ -58,4 +58,53 @@ test("cached files do not count for the speed of the line", async () => {
 test("a line that slows down gives up only files far from their end", async () => {
   assert.equal((await arrive(10e6, { slowFrom: 4e6 })).isGivenUp, true);
   assert.equal((await arrive(10e6, { slowFrom: 13e6 })).isGivenUp, false);
+});
+
+/** Let other files arrive; returns the verdict on the line, and the bytes and milliseconds that it took. */
+async function begin(bytesPerSecond, { portion = 16_384, pause = 0 } = {}) {
+  const line = new FirstBytes();
+  let verdict = null;
+  line.isQuick.then((isQuick) => (verdict = isQuick));
+  let [bytes, ms] = [0, 0];
+  for (; verdict === null && ms < 5000; ms += (1000 * portion) / bytesPerSecond) {
+    bytes += portion;
+    line.add(bytes, 40 + ms + (bytes > portion ? pause : 0));
+    await null;
+  }
+  return { verdict, bytes, ms };
+}
+
+test("the first bytes tell a quick line from a slow one", async () => {
+  for (const rate of [1.5e6, 4e6, 100e6]) {
+    const { verdict, bytes } = await begin(rate);
+    assert.equal(verdict, true);
+    assert.ok(bytes < 150_000);
+  }
+  for (const rate of [50e3, 250e3, 500e3]) {
+    const { verdict, ms } = await begin(rate);
+    assert.equal(verdict, false);
+    assert.ok(ms < 2000, `${ms} ms`);
+  }
+});
+
+test("a browser that is busy for a moment does not make a quick line slow", async () => {
+  assert.equal((await begin(20e6, { pause: 1000 })).verdict, true);
+});
+
+test("a line on which everything has arrived at once is quick", async () => {
+  const line = new FirstBytes();
+  line.add(9e6, 40);
+  line.end();
+  assert.equal(await line.isQuick, true);
+});
+
+test("a large file of the document tells a quick line, one from a cache does not", () => {
+  const file = (/** @type {number} */ transferSize, /** @type {number} */ ms) => ({
+    transferSize,
+    responseStart: 70,
+    responseEnd: 70 + ms,
+  });
+  const [small, slow, kept] = [file(20_000, 1), file(180_000, 400), file(0, 2)];
+  assert.equal(cameQuickly([small, slow, kept]), false);
+  assert.equal(cameQuickly([small, slow, file(150_000, 30)]), true);
 });

@@ -18,7 +18,8 @@ from tests.cli.running import run
 ADDRESSES = [
     "/", "/version.json", "/service-worker.js", "/static/js/embed-main.js", "/examples.json",
     "/names.json", "/healthz", "/docs/", "/docs/page.html", "/bundle/playgrad.zip",
-    "/image/python.bin", f"{PYODIDE_URL}pyodide.mjs", "/data/mnist/test-labels", "/packages/none",
+    "/image/python.bin", "/image/made.bin", f"{PYODIDE_URL}pyodide.mjs", "/data/mnist/test-labels",
+    "/packages/none",
 ]  # fmt: skip
 ERRORS = ["/embed/", "/embed.html", "/Embed", "//embed", "/static/../embed", "/nothing"]
 
@@ -55,9 +56,12 @@ def test_the_frame_has_the_headers_that_isolate_it(client: FlaskClient) -> None:
 
 
 def test_the_frame_policy_differs_only_in_its_ancestors(client: FlaskClient) -> None:
+    """And in the script that begins Python, which a frame starts with its program."""
     frame, page = policy(client, PATH), policy(client, "/")
     assert frame.pop("frame-ancestors") == "*"
     assert page.pop("frame-ancestors") == "'none'"
+    scripts, fewer = (set(each.pop("script-src").split()) for each in (page, frame))
+    assert fewer < scripts and len(scripts - fewer) == 1
     assert frame == page
 
 

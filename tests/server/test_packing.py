@@ -111,7 +111,7 @@ def test_images_are_packed_for_pages_that_unpack_them(
     assert len(packed.data) < 1_100_000 < len(brotli.compress(path.read_bytes(), quality=5))
 
     # A damaged copy is not sent, and made again.
-    copy = path.with_name(path.name + ".pixels")
+    copy = path.with_name(path.name + ".pixels16")
     copy.write_bytes(packed.data[:-1])
     assert client.get("/data/mnist/test-images", headers=accepting).data == plain.data
     pack_images([MNIST])

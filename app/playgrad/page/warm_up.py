@@ -19,6 +19,7 @@ from playgrad.devices.saved_tunings import dump_tunings, kernels_hash, parse_tun
 from playgrad.devices.target import Limits, Target
 from playgrad.graph.graph import Graph
 from playgrad.ops.state import global_variables
+from playgrad.runtime.compile_steps import compile_step
 
 _IMAGES, _LABELS = (8, 4, 4), (8,)
 """Shapes of a batch."""
@@ -27,7 +28,8 @@ _ROUNDS = 3
 
 
 def warm_up() -> None:
-    """Compile the training step of a small network for a GPU; leave no trace of it."""
+    """Compile the training step of a small network for a GPU and for the processor; leave no trace
+    of it."""
     kernels_hash()
     parse_tunings(dump_tunings({}))
     for _ in range(_ROUNDS):
@@ -53,3 +55,5 @@ def _compile_step() -> None:
     compiled = run_passes(program, shapes, policy)
     places = {node.name: Place(f"state{number}", 0) for number, node in enumerate(variables)}
     compiled.plan(FIRST_GPU, Target(False, Limits()), places)
+    order = program.order()
+    compile_step(order, [loss], [images, labels], True, relaxed=True, threads=2)

@@ -168,6 +168,11 @@ def _add_asset_routes(app: Flask, images: ImageCache) -> None:
             raise NotFound("the image of Python's memory is not ready, or cannot be made")
         return send(path.parent, path.name, REVALIDATE)
 
+    @app.get("/image/made.bin")
+    def made_image() -> Response:
+        """What a browser has made itself, its service worker has: this server has nothing."""
+        return Response(status=204)
+
     @app.get("/pyodide/<folder>/<name>")
     def pyodide_file(folder: str, name: str) -> Response:
         if folder not in (_PYODIDE_FOLDER, PYODIDE_VERSION):

@@ -100,8 +100,8 @@ class ImageCache:
 def _path(bundle: Text) -> Path:
     # Python in an image remembers where in the archives the modules are.
     digest = hashlib.sha256(f"{bundle.sha256} {PYODIDE.fingerprint}".encode())
-    for path in (_script(), _script().with_name("image.js")):
-        digest.update(path.read_bytes())
+    for name in ("make-image.mjs", "image-making.js", "image.js"):
+        digest.update(_script().with_name(name).read_bytes())
     return paths.var() / "images" / f"{digest.hexdigest()[:32]}.bin"
 
 

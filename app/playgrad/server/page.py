@@ -40,6 +40,7 @@ _STYLES = re.compile(r'(?: *<link rel="stylesheet" href="static/(?!css/early)[^"
 _EMBEDDED = {
     'src="static/js/main.js"': 'src="static/js/embed-main.js"',
     '    <link rel="manifest" href="static/manifest.webmanifest">\n': "",
+    '    <script src="static/js/start/early-python.js"></script>\n': "",
     "  </body>": '    <link rel="stylesheet" href="static/css/embed.css">\n  </body>',
 }
 
@@ -47,13 +48,15 @@ _EMBEDDED = {
 _WATCHING = {
     'src="static/js/main.js"': 'src="static/js/watch-main.js"',
     '    <link rel="manifest" href="static/manifest.webmanifest">\n': "",
+    '    <script src="static/js/start/early-python.js"></script>\n': "",
     "  </body>": '    <link rel="stylesheet" href="static/css/watch.css">\n  </body>',
 }
 
 # What the first page of a static host lacks of index.html, and has in place of its elements.
 _LATER = re.compile(
     r' *<(?:link rel="(?:apple-touch-icon|manifest|modulepreload)"|div id="app"|!-- '
-    r'|script type="module"|link rel="stylesheet" href="static/(?!css/early)).*\n'
+    r'|script (?:type="module"|src="static/js/start/early-python)'
+    r'|link rel="stylesheet" href="static/(?!css/early)).*\n'
 )
 _CHARSET = '<meta charset="utf-8">'  # a browser looks for it at the beginning only
 _FIRST = {

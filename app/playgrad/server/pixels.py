@@ -21,14 +21,14 @@ from playgrad.assets.node import node_environment
 from playgrad.io.whole_files import write_whole
 from playgrad.server.files import REVALIDATE, send
 
-TYPE = "application/vnd.playgrad.pixels"
+TYPE = "application/vnd.playgrad.pixels-16"
 """The type of a packed copy, which pages name in ``Accept``."""
 UNPACKED_DIGEST = "Playgrad-Unpacked-Digest"
 """The header with the SHA-256, in hex, of what a packed copy unpacks to."""
 
 IMAGES = "-images-"
 """In the names of files of images."""
-_ENDING = ".pixels"
+_ENDING = ".pixels16"
 _TIMEOUT_SECONDS = 600
 _log = logging.getLogger(__name__)
 

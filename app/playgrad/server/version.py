@@ -42,6 +42,9 @@ _UNUSED_FOLDERS = (
 _PICTURES = re.compile(r"/static/gallery/[\w-]+\.webp")
 """The gallery's pictures, which are fetched when they are seen."""
 
+_LATER = "/python_stdlib_later.zip"
+"""The part of the standard library that is fetched when a program imports one of its modules."""
+
 _Digests = dict[str, str]
 
 
@@ -97,8 +100,11 @@ def describe_version(images: ImageCache, embedding: FramePolicy, packages: bool 
     static = {f"/static/{name}": digest for name, digest in _static_files()}
     pictures = {path for path in static if _PICTURES.fullmatch(path)}
     files |= {path: digest for path, digest in static.items() if path not in pictures}
-    files |= {f"{PYODIDE_URL}{name}": file.sha256 for name, file in PYODIDE.pinned.items()}
-    extras = {path: static[path] for path in sorted(pictures)}
+    python = {f"{PYODIDE_URL}{name}": file.sha256 for name, file in PYODIDE.pinned.items()}
+    later = {path: digest for path, digest in python.items() if path.endswith(_LATER)}
+    files |= {path: digest for path, digest in python.items() if path not in later}
+    extras = later
+    extras |= {path: static[path] for path in sorted(pictures)}
     extras |= {f"/data/{name}": _data_digest(path) for name, path in FILES.items()}
     if packages:
         extras |= {f"/packages/{name}": file.sha256 for name, file in PACKAGE_FILES.items()}

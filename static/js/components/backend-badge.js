@@ -15,13 +15,17 @@ function isReference() {
   return fit !== null && kindOf(fit.device)?.isOffered === false;
 }
 
-/** What computes without a GPU. */
+/** What computes without a GPU: in a word, for the badge, and in full. */
 function processor() {
-  if (!hasSimd || isReference()) return "CPU (NumPy)";
-  return stepThreads > 1 ? t().devices.threads(stepThreads) : "CPU (SIMD)";
+  if (!hasSimd || isReference()) return { text: "CPU (NumPy)", name: "CPU (NumPy)" };
+  const name = stepThreads > 1 ? t().devices.threads(stepThreads) : "CPU (SIMD)";
+  return { text: "CPU", name };
 }
 
-/** @typedef {{kind: "gpu"|"software"|"cpu"|"unknown", text: string, remark: string}} Badge */
+/**
+ * @typedef {{kind: "gpu"|"software"|"cpu"|"unknown", text: string, name?: string, remark: string}} Badge
+ *   `name`: in full, where the text is shorter
+ */
 
 /** The processor that trains, or that the next run would train on. @returns {Badge} */
 function choose() {
@@ -35,22 +39,22 @@ function choose() {
   if (onCpu && (info || fit))
     return {
       kind: "cpu",
-      text: processor(),
+      ...processor(),
       remark: problem ? words.noWebGpu : avoids ? words.noHardware : "",
     };
   if (!known) return { kind: "unknown", text: words.looking, remark: "" };
   if (!info)
-    return { kind: "cpu", text: processor(), remark: canTryAgain() ? words.noGpu : words.noWebGpu };
+    return { kind: "cpu", ...processor(), remark: canTryAgain() ? words.noGpu : words.noWebGpu };
   return info.is_software
     ? { kind: "software", text: info.name, remark: words.software }
     : { kind: "gpu", text: info.name, remark: "" };
 }
 
-/** @param {Badge["kind"]} kind @returns {string} the details of the processor, one per line */
-function details(kind) {
+/** @param {Badge} badge @returns {string} the details of the processor, one per line */
+function details({ kind, name }) {
   const { info, problem } = store.gpu.value;
   const words = t().devices;
-  const lines = [];
+  const lines = name ? [name] : [];
   if (info) {
     lines.push(words.adapter(info.name));
     if (info.vendor) lines.push(words.vendor(info.vendor, info.architecture));
@@ -104,14 +108,15 @@ const hasNoGpu = () => store.gpu.value.known && !store.gpu.value.info;
 
 /** One chip: the processor, and the choice of the device. */
 export function DeviceChip() {
-  const { kind, text, remark } = choose();
-  const about = details(kind);
+  const badge = choose();
+  const { kind, text, name = text, remark } = badge;
+  const about = details(badge);
   const words = t().devices;
   return html`
     <span class="chip" data-kind=${kind}>
       <span class="badge" data-testid="backend-badge" tabindex="0" role="note"
         onPointerEnter=${lookAtComputedNodes} onFocus=${lookAtComputedNodes}
-        aria-label=${words.runsOn(text, remark)} aria-description=${about} title=${about}>
+        aria-label=${words.runsOn(name, remark)} aria-description=${about} title=${about}>
         <span class="badge-light" aria-hidden="true"></span>
         <span class="badge-text">${text}</span>
         ${remark && html`<span class="badge-remark">${remark}</span>`}
@@ -146,5 +151,5 @@ export function GpuAgain({ after }) {
     lookForGpu();
     after?.();
   };
-  return html`<button type="button" class="button small gpu-again" data-testid="gpu-again" title=${details(choose().kind)} onClick=${look}>${t().devices.tryAgain}</button>`;
+  return html`<button type="button" class="button small gpu-again" data-testid="gpu-again" title=${details(choose())} onClick=${look}>${t().devices.tryAgain}</button>`;
 }

@@ -10,6 +10,7 @@
 import { DeviceWorkers } from "../../engine/connect.js";
 import { LATER_LIBRARY, ONNX, filesReadBy, isCode, isPackage } from "../../engine/data-files.js";
 import { DataStore } from "../../engine/data-store.js";
+import { cameQuickly, isNarrow } from "../../engine/image-worth.js";
 import { clearStop, requestInterrupt, requestStop } from "../../engine/shared-memory.js";
 import { Interpreter } from "../../engine/interpreter.js";
 import { Spare } from "../../engine/spare.js";
@@ -103,6 +104,7 @@ export class EngineClient {
       this.#receive({ kind: "data_arrived", path });
     },
     awaited: (awaited) => this.#receive({ kind: "data_awaited", awaited }),
+    isQuick: () => cameQuickly() && !isNarrow(),
     problem: (problem) => this.#receive({ kind: "data_problem", problem: dataProblem(problem) }),
     yours: async (path) => (await import("../own-data/user-data.js")).readFile(path),
   });
@@ -134,7 +136,7 @@ export class EngineClient {
     this.#devices.release();
     this.#rejectPending(reason);
     clearTimeout(this.#spareTimer);
-    this.#bootSpare(); // unless there is one
+    this.#bootSpare(true); // unless there is one
     const { ready } = this.#spare;
     this.#python = /** @type {Interpreter} */ (this.#spare.take());
     const { kept } = this.#devices;
@@ -145,7 +147,8 @@ export class EngineClient {
     if (ready) this.#receive(ready);
   }
 
-  #bootSpare() {
+  /** @param {boolean} [isUrgent] */
+  #bootSpare(isUrgent) {
     clearTimeout(this.#spareTimer);
     this.#spare.boot(
       (python) => ({
@@ -160,6 +163,7 @@ export class EngineClient {
         },
       }),
       this.#data.bytes,
+      isUrgent,
     );
   }
 
@@ -184,7 +188,7 @@ export class EngineClient {
         this.#data.serve(event, python);
         return;
       case "template":
-        this.#spare.template = event.template;
+        this.#spare.inherit(event.template);
         return;
       case "tunings":
         remember(TUNINGS, event.text);

@@ -94,7 +94,8 @@ const handlers = {
     store.dataFiles.value = [...store.dataFiles.value, path];
   },
 
-  ready({ version, python, numpy }) {
+  ready({ version, python, numpy, isRestored, isQuick }) {
+    store.pythonStart.value = { isRestored, isQuick };
     store.versions.value = { playgrad: version, python, numpy };
     store.bootStage.value = "python";
     store.bootProgress.value = null;

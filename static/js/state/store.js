@@ -47,6 +47,8 @@ export const loadProblems = signal(/** @type {Partial<Record<T.Loaded, string>>}
 export const dataFiles = signal(/** @type {string[]} */ ([]));
 /** Processors whose Python is starting, which takes seconds: "cpu:1", … */
 export const startingDevices = signal(/** @type {string[]} */ ([]));
+/** How Python was started last: from an image of its memory, and on a quick line. */
+export const pythonStart = signal({ isRestored: true, isQuick: true });
 export const versions = signal(/** @type {Record<string, string>} */ ({}));
 /** The state of the last run, as Python reported it. */
 export const runState = signal(/** @type {M.RunState} */ ("idle"));

@@ -16,8 +16,11 @@ export async function bootPython(streams) {
     worker.onerror = ({ message }) => reject(new Error(message));
     worker.postMessage({ ring: received });
   });
-  return { pyodide: new Desk(worker, new RingReader(received), streams) };
+  return { pyodide: new Desk(worker, new RingReader(received), streams), isQuick: true };
 }
+
+/** There is nothing to fetch. */
+export const beginDownloads = () => undefined;
 
 /** A Python object, as Pyodide's proxies show it. */
 class PythonObject {

@@ -6,7 +6,6 @@ import contextlib
 from typing import Any
 
 import numpy as np
-import pyodide_js
 
 MEMORY_OF = "the page"
 """The owner of the memory, for messages."""
@@ -22,6 +21,8 @@ def free_memory(needed: int) -> int:
     The memory of WebAssembly never shrinks, so that the page knows only how large it has become.
     What is free inside of it is found by asking for it, which touches no memory.
     """
+    import pyodide_js  # not while an image of Python's memory is made
+
     free = _MOST - int(pyodide_js._module.HEAPU8.byteLength)
     chunks: list[np.ndarray[Any, Any]] = []
     with contextlib.suppress(MemoryError):

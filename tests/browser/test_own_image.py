@@ -1,0 +1,66 @@
+"""Where the server's image of Python's memory does not come, a page makes its own for later."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser
+
+from tests.browser.bad_network import BadNetwork
+from tests.browser.playground import Playground
+
+pytestmark = [pytest.mark.browser, pytest.mark.pyodide, pytest.mark.slow]
+
+IMAGE = "/image/python.bin"
+KEPT = """async () => {
+  const keys = await (await caches.open("playgrad-1")).keys();
+  const made = keys.filter(({ url }) => new URL(url).pathname === "/image/made.bin");
+  return [made.length, Boolean(await caches.match("/kept/current"))];
+}"""
+PROGRAM = """
+import numpy as np
+import playgrad as pg
+from playgrad import nn
+
+x = np.linspace(-1, 1, 64, dtype=np.float32).reshape(32, 2)
+model = pg.Sequential([nn.Dense(8, activation="tanh"), nn.Dense(1)])
+model.compile(pg.optim.SGD(0.1), loss=nn.MeanSquaredError())
+model.fit(x, x.sum(1, keepdims=True), batch_size=8, epochs=2, verbose=0)
+print("computed", np.linalg.det(np.eye(3)), np.random.random())
+"""
+
+
+@pytest.fixture
+def network(server: str) -> Iterator[BadNetwork]:
+    network = BadNetwork(server)
+    yield network
+    network.close()
+
+
+def test_a_second_visit_starts_from_an_image_that_the_first_has_made(
+    chromium: Browser, network: BadNetwork
+) -> None:
+    network.break_("missing", IMAGE)
+    visitor = Playground(chromium, network.address, service_workers="allow")
+    said: list[str] = []
+    visitor.context.on("console", lambda message: said.append(message.text))
+    visitor.expect_status("ready")
+    assert IMAGE in network.asked
+    drawn = visitor.finish(PROGRAM)
+    assert "computed 1.0 0." in drawn
+    visitor.wait(lambda: visitor.page.evaluate(KEPT) == [1, True])
+
+    # Without the server, too: nothing is fetched, and nothing drawn twice.
+    with network.broken("reset", lambda path: True):
+        said.clear()
+        network.asked.clear()
+        visitor.page.reload(wait_until="commit")
+        visitor.page.wait_for_selector("[data-testid=status]")
+        visitor.expect_status("ready", "done")
+        again = visitor.finish(PROGRAM)
+        assert "computed 1.0 0." in again and again not in drawn
+        assert not any("without an image" in text for text in said), said
+    assert IMAGE not in network.asked, "17 MB, for what is there"
+    visitor.forgive("Failed to load resource")
+    visitor.close()

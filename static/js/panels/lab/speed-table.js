@@ -28,7 +28,7 @@ export function SpeedTable({ state }) {
         <thead>
           <tr>
             <td></td>
-            <th scope="colgroup" colspan="3">${said.here}</th>
+            <th scope="colgroup" colspan="3">${said.here}<small class="speed-beside">${card.name}</small></th>
             <th scope="colgroup" colspan="3" class="speed-known">${card.name}</th>
           </tr>
           <tr>

@@ -2,7 +2,8 @@
 
 import { language } from "../../words/locale.js";
 
-const en = {
+/** Also what is passed on is in English. */
+export const en = {
   about:
     "Trains five small networks and multiplies two matrices on each device that you choose, about 10 seconds each. " +
     "What is measured stays in this page: nothing is sent anywhere.",

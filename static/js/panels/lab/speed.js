@@ -6,7 +6,7 @@ import { hasSimd, stepThreads } from "../../engine/simd.js";
 import { offer } from "../../files/download.js";
 import * as store from "../../state/store.js";
 import { adapterOf, browserOf } from "./speed-machine.js";
-import { words } from "./speed-words.js";
+import { en, words } from "./speed-words.js";
 
 /** @import { SpeedState, SpeedTexts } from "../../../engine/messages.js" */
 
@@ -75,7 +75,7 @@ export async function measure() {
         ...(cpu ? [/** @type {const} */ ("cpu")] : []),
       ],
       browser: browserOf(navigator),
-      processor: `${processor()}; ${navigator.hardwareConcurrency || "?"} cores`,
+      processor: `${processor(en)}; ${navigator.hardwareConcurrency || "?"} cores`,
       adapter: gpu ? await adapterOf(navigator.gpu, isSoftware) : null,
     });
     while (mine === latest.work) {

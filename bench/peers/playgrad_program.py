@@ -1,6 +1,6 @@
 """playgrad, in a page and on the desktop: the step of ``Model.fit``, with data on the device.
 
-The file is self-contained: it is also prepended to the program that runs in playgrad's page.
+The file needs only the library: it is also prepended to the program that runs in playgrad's page.
 """
 
 from __future__ import annotations
@@ -15,39 +15,31 @@ import numpy as np
 
 import playgrad as pg
 from playgrad import nn
+from playgrad.benchmark import workload_trainer
+from playgrad.benchmark.product import ProductTrainer
+from playgrad.benchmark.workload_trainer import WorkloadTrainer
+from playgrad.benchmark.workloads import WORKLOADS
 from playgrad.compiler.compile import Compiled
 from playgrad.devices.kinds import GPU
 from playgrad.runtime import programs
-from playgrad.training.device_data import BatchStream
-from playgrad.training.prepare_data import prepare_data
-from playgrad.training.step_graphs import build_train_step
 
 
-def layer_of(spec):
-    """Return the playgrad layer for a layer's description."""
-    kind = spec["kind"]
-    if kind == "flatten":
-        return nn.Flatten()
-    if kind == "pool":
-        return nn.MaxPool2D(2)
-    if kind == "conv":
-        return nn.Conv2D(
-            spec["units"], spec["size"], padding=spec["padding"], activation=spec["activation"]
-        )
-    if kind == "embedding":
-        return nn.Embedding(spec["size"], spec["units"])
-    if kind == "positions":
-        return AddPositions(spec["size"])
-    if kind == "block":
+def layer_of(layer):
+    """Return the playgrad layer for a layer's description, also of a network for sequences."""
+    if layer.kind == "embedding":
+        return nn.Embedding(layer.size, layer.units)
+    if layer.kind == "positions":
+        return AddPositions(layer.size)
+    if layer.kind == "block":
         gelu = partial(pg.gelu, approximate=True)
         return nn.TransformerDecoder(
-            spec["units"], spec["heads"], activation=gelu, normalize_first=True
+            layer.units, layer.heads, activation=gelu, normalize_first=True
         )
-    if kind == "norm":
+    if layer.kind == "norm":
         return nn.LayerNormalization(epsilon=1e-5)
-    if kind == "lstm":
-        return nn.LSTM(spec["units"], return_sequences=spec["whole"])
-    return nn.Dense(spec["units"], activation=spec["activation"])
+    if layer.kind == "lstm":
+        return nn.LSTM(layer.units, return_sequences=layer.whole)
+    return workload_trainer.layer_of(layer)
 
 
 class AddPositions(nn.PositionEmbedding):
@@ -57,14 +49,6 @@ class AddPositions(nn.PositionEmbedding):
 
     def call(self, *inputs, training=False):
         return inputs[0] + super().call(*inputs, training=training)
-
-
-def optimizer_of(spec):
-    """Return the playgrad optimizer for a workload's description."""
-    rate = spec["learning_rate"]
-    if spec["optimizer"] == "adamw":
-        return pg.optim.AdamW(rate, weight_decay=spec["decay"])
-    return pg.optim.SGD(rate) if spec["optimizer"] == "sgd" else pg.optim.Adam(rate)
 
 
 def least_bytes(runnable):
@@ -117,8 +101,8 @@ def spent_in(*places):
             setattr(owner, name, function)
 
 
-class PlaygradTrainer:
-    """A workload on a device of playgrad.
+class PlaygradTrainer(WorkloadTrainer):
+    """A workload on a device of playgrad, with the numbers of the workload's files.
 
     Attributes:
         phases: seconds of each phase of preparation.
@@ -137,30 +121,13 @@ class PlaygradTrainer:
             values = np.frombuffer(blob, entry["dtype"], count, entry["offset"])
             return values.reshape(entry["shape"])
 
-        layers = [layer_of(layer) for layer in spec["layers"]]
-        if spec["x"]["dtype"] == "int32":
-            layers.insert(0, pg.Input(spec["input_shape"], dtype="int32"))
-        model = pg.Sequential(layers)
-        model.compile(
-            optimizer=optimizer_of(spec),
-            loss=nn.MeanSquaredError()
-            if spec["loss"] == "mse"
-            else nn.SparseCategoricalCrossentropy(from_logits=True),
-            device=device,
-        )
-        xs, ys = prepare_data(model.recipe, array(spec["x"]), array(spec["y"]), "")
         weights = [array(entry) for entry in spec["weights"]["tensorflow"]]
-        model.set_weights(dict(zip(model.named_variables, weights, strict=True)))
-        model.optimizer.prepare(model.graph)
-        data = model.recipe.data.upload("train", xs, ys)
+        arrays = array(spec["x"]), array(spec["y"]), weights
+        super().__init__(WORKLOADS[workload], device, arrays, layer_of)
         self.phases = {"data and model": time.perf_counter() - started}
-        step = build_train_step(model.recipe, BatchStream(data, spec["batch"], shuffle=False))
-        self.session, self.run = model.session, step.run
-        (record,) = step.recorder.nodes
-        self.history, self.loss = step.recorder.variables[0], record.inputs[2]
         started = time.perf_counter()
         with spent_in((programs, "compile_program"), (Compiled, "plan")) as compiling:
-            self.dispatches = self.session.dispatches(self.run)
+            self.dispatches = self.prepare()
         self.phases["graph to Plan"] = sum(compiling)
         self.phases["pipelines"] = time.perf_counter() - started - sum(compiling)
         runnable = self.session.compiled(self.run)
@@ -170,18 +137,6 @@ class PlaygradTrainer:
         self.least_bytes = least_bytes(runnable) if self.plans else None
         self.backend = self.session.device.partition(":")[0]
         self.adapter = self.session.adapter
-        self.count = 0
-
-    def steps(self, count):
-        self.session.repeat(self.run, count)
-        self.count += count
-        history = self.session.value(self.history)
-        return float(history[(self.count - 1) % len(history), 0])
-
-    def step_and_read(self):
-        self.count += 1
-        loss, _ = self.session.run([self.loss, self.run])
-        return float(loss)
 
     def kernels(self):
         """Return family, workgroups and node of each dispatch in order; None without a GPU."""
@@ -194,16 +149,10 @@ class PlaygradTrainer:
         return None
 
 
-def product_gflops(size=1024, times=5):
+def product_gflops():
     """Return the speed of playgrad's matrix product on the GPU, in GFLOP/s."""
-    with pg.Graph().as_default():
-        random = np.random.default_rng(0)
-        values = random.random((2, size, size), dtype=np.float32)
-        a, b = (pg.Variable(value, trainable=False) for value in values)
-        result = pg.Variable(np.zeros((size, size), np.float32), trainable=False)
-        multiply = result.assign(pg.matmul(a, b))
-        with pg.Session(device="gpu") as session:
-            session.repeat(multiply, 1)
-            started = time.perf_counter()
-            session.repeat(multiply, times)
-            return 2 * size**3 * times / (time.perf_counter() - started) / 1e9
+    trainer = ProductTrainer("gpu")
+    try:
+        return trainer.gflops()
+    finally:
+        trainer.close()

@@ -104,11 +104,23 @@ export function describe(adapter, device) {
     vendor,
     architecture,
     backend: "WebGPU",
+    system: systemOf(navigator),
     is_software: isSoftware(adapter.info),
     has_quads: hasQuads(adapter),
     limits: device ? limitsOf(device) : largerBuffers(adapter),
     features: [...adapter.features, ...(navigator.gpu.wgslLanguageFeatures ?? [])].sort(),
   };
+}
+
+/**
+ * The system's own interface to the GPU, as far as the name of the system tells.
+ * @param {{userAgentData?: any, userAgent: string}} agent `navigator`
+ */
+export function systemOf({ userAgentData, userAgent }) {
+  const platform = userAgentData?.platform || userAgent;
+  if (/windows/i.test(platform)) return "D3D12";
+  if (/mac|iphone|ipad|ios/i.test(platform)) return "Metal";
+  return /linux|android|chrom(e|ium) ?os|cros/i.test(platform) ? "Vulkan" : "";
 }
 
 /** @param {GPUDevice} device @returns {Record<string, number>} */

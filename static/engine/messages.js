@@ -165,7 +165,7 @@
  * The data that these messages carry:
  *
  * @typedef {{name: string, vendor: string, architecture: string, backend: string,
- *            is_software: boolean, has_quads: boolean, limits: Record<string, number>,
+ *            system: string, is_software: boolean, has_quads: boolean, limits: Record<string, number>,
  *            features: string[]}} AdapterInfo
  *   as `AdapterInfo` in `app/playgrad/devices`, except for the driver, which browsers do not report
  * @typedef {Required<Omit<import("./python-messages.js").LabOptions, "strategy">>} LabDetails

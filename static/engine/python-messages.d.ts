@@ -69,6 +69,9 @@ export type Question =
   | {kind: "shrink_next"} & ShrinkNextQuestion
   | {kind: "shrink_report"} & ShrunkQuestion
   | {kind: "shrink_tune"} & ShrinkChoice
+  | {kind: "speed_begin"} & SpeedQuestion
+  | {kind: "speed_next"}
+  | {kind: "speed_texts"}
   | {kind: "task_view"} & TaskQuestion
   | {kind: "trees"} & TreesQuestion;
 export interface Answers {
@@ -105,6 +108,9 @@ export interface Answers {
   shrink_next: ShrinkProgress;
   shrink_report: ShrunkReport;
   shrink_tune: ShrinkChoice;
+  speed_begin: SpeedState;
+  speed_next: SpeedState;
+  speed_texts: SpeedTexts;
   task_view: TaskView;
   trees: TreesView;
 }
@@ -208,6 +214,7 @@ export type KernelBench = {opened: OpenedBench | null, report: KernelReport | nu
 export type KernelReport = {passed: boolean, samples: CheckedSample[], others: number, error: string | null, line: number | null};
 /** Seconds of a run with the compiler's kernel, with the edited one, and the least that the device could take to move that many bytes and do that many operations. */
 export type KernelTimes = {before: number, after: number, limit: number, moved: number, operations: number, runs: number, error: string | null};
+export type KnownCard = {name: string, date: string, driver: string, runner: string};
 /** `uses`: the details that apply to this choice. */
 export type LabChoice = {name: string, title: string, about: string, uses?: LabDetail[]};
 /** The choices of the Lab; `details`: the numbers, with their explanations. */
@@ -389,6 +396,18 @@ export type ShrunkQuestion = {name: string};
 export type ShrunkReport = {name: string, device: string, before: ShrunkTotals, after: ShrunkTotals, layers: ShrunkLayer[], formats: ShrunkFormat[]};
 /** `multiply_adds`: for one sample; `seconds`: for one sample, on this device. */
 export type ShrunkTotals = {raw: number, gzip: number, multiply_adds: number, seconds: number};
+/** As the browser describes it; `limits`: its own, and the sizes of its subgroups. */
+export type SpeedAdapter = {vendor: string, architecture: string, device: string, description: string, software: boolean, features: string[], limits: Record<string, number>};
+/** `devices`: on which all is measured; `browser`, `processor`: their names, in words. */
+export type SpeedQuestion = {devices: ("gpu" | "cpu")[], browser: string, processor: string, adapter: SpeedAdapter | null};
+/** `known`: of the known card. */
+export type SpeedRow = {device: string, work: string, title: string, state: "waiting" | "compiling" | "in a row" | "each read" | "done" | "failed", times: SpeedTimes, known: SpeedTimes, error: ErrorInfo | null};
+/** `row`: the number of the one that is measured next; null at the end. */
+export type SpeedState = {rows: SpeedRow[], row: number | null, card: KnownCard};
+/** The table in Markdown, and everything as JSON; both in English. */
+export type SpeedTexts = {markdown: string, json: string};
+/** Milliseconds of a step in a row, and with each one read; 10⁹ operations a second. */
+export type SpeedTimes = {once: number | null, each: number | null, gflops: number | null};
 /** `built`: whether the program has built a model that it has not trained. */
 export type Status = {state: RunState, built?: boolean};
 /** The end of an epoch ends a step of "epoch". */

@@ -1,6 +1,6 @@
 /** Reads buffers of one GPUDevice by copying them to a staging buffer, which is then mapped. */
 
-import { checkSpan, padded } from "./buffers.js";
+import { padded } from "./buffers.js";
 
 /** @typedef {import("./buffers.js").Span} Span */
 
@@ -19,11 +19,11 @@ export class Readback {
 
   /**
    * Begin to read spans, with the contents they have after everything submitted so far.
-   * @param {Span[]} spans
+   * @param {Span[]} spans which `checkSpan` allows
+   * @param {GPUCommandBuffer[]} [before] commands to submit before, together with the copies
    * @returns {Reading}
    */
-  begin(spans) {
-    for (const span of spans) checkSpan("read", span);
+  begin(spans, before = []) {
     const total = spans.reduce((sum, { size }) => sum + padded(size), 0);
     const staging = this.#take(total);
     const encoder = this.#device.createCommandEncoder();
@@ -32,7 +32,7 @@ export class Readback {
       if (size > 0) encoder.copyBufferToBuffer(buffer, offset, staging, at, padded(size));
       at += padded(size);
     }
-    this.#device.queue.submit([encoder.finish()]);
+    this.#device.queue.submit([...before, encoder.finish()]);
     return new Reading(spans, staging, total, () => this.#giveBack(staging));
   }
 

@@ -4,7 +4,7 @@
  * It needs no worker: any module with a GPUDevice can use it.
  */
 
-import { BufferPool } from "./buffers.js";
+import { BufferPool, checkSpan } from "./buffers.js";
 import { DeviceFailures } from "./device-failures.js";
 import { EngineError, guarded } from "./errors.js";
 import { Pace, submitSteps } from "./pacing.js";
@@ -166,13 +166,15 @@ export class Runner {
       if (!Array.isArray(key)) this.#pool.noteContent(key, offset, bytes);
     }
     const spans = reads.map(([key, offset, size]) => ({ buffer: this.#buffer(key), offset, size }));
+    for (const span of spans) checkSpan("read", span); // before any step
     const pace = program === null ? undefined : this.#pace(program, segment);
-    const { submitted, rest } =
+    const { submitted, rest, held } =
       program === null || !pace
-        ? { submitted: 0, rest: { steps: 0, since: started } }
+        ? { submitted: 0, rest: { steps: 0, since: started }, held: [] }
         : await this.#replay(program, segment, steps, pace);
     // A mapping resolves after the steps before it.
-    const reading = spans.length > 0 ? this.#readback.begin(spans) : undefined;
+    const reading = spans.length > 0 ? this.#readback.begin(spans, held) : undefined;
+    if (!reading && held.length > 0) this.#device.queue.submit(held);
     const done =
       reading?.mapped ?? (rest.steps > 0 ? this.#device.queue.onSubmittedWorkDone() : undefined);
     done?.catch(() => {}); // reported where it is awaited
@@ -227,16 +229,33 @@ export class Runner {
     return pace;
   }
 
-  /** @param {number} id @param {number} segment @param {number} steps @param {Pace} pace */
-  #replay(id, segment, steps, pace) {
+  /**
+   * Submit steps, except for the last of them, which are `held`: a read that follows shares their submit.
+   * @param {number} id @param {number} segment @param {number} steps @param {Pace} pace
+   * @returns {Promise<Awaited<ReturnType<typeof submitSteps>> & {held: GPUCommandBuffer[]}>}
+   */
+  async #replay(id, segment, steps, pace) {
     const prepared = this.#program(id).segments[segment];
     if (!prepared) throw new EngineError("KernelError", `program ${id} has no segment ${segment}`);
     const { queue } = this.#device;
-    return submitSteps(steps, pace, {
-      submit: (times) => queue.submit([encode(this.#device, prepared, times)]),
-      done: () => this.#failures.wait(queue.onSubmittedWorkDone()),
+    /** @type {GPUCommandBuffer[]} */
+    let held = [];
+    const submitHeld = () => {
+      if (held.length > 0) queue.submit(held);
+      held = [];
+    };
+    const result = await submitSteps(steps, pace, {
+      submit: (times) => {
+        submitHeld();
+        held = [encode(this.#device, prepared, times)];
+      },
+      done: () => {
+        submitHeld();
+        return this.#failures.wait(queue.onSubmittedWorkDone());
+      },
       stop: this.#stop,
     });
+    return { ...result, held };
   }
 
   /** @param {number} id */

@@ -82,6 +82,7 @@ SKIPPED = {
     "chrome", "eta_seconds", "steps_per_second", "traceback", "timeline", "kinds", "headline",
     "histograms",  # of steps that a clock chooses
     "gzip", "signal_to_noise",
+    "times", "markdown", "json",  # of the machine's speed
     "computed_nodes",  # the page's Python compiles steps, the desktop's does not here
 }  # fmt: skip
 """Parts of messages that depend on time, on the host, or on the last bit of a number."""

@@ -226,6 +226,44 @@ def test_adapter_is_described(bench: Page) -> None:
     assert info["limits"]["maxBufferSize"] <= 1 << 30
 
 
+def test_a_step_that_is_read_is_one_submit(bench: Page) -> None:
+    """The steps before the last, and steps of which nothing is read, have submits of their own."""
+    counted = bench.evaluate(
+        """async ([plan, size]) => {
+          const runner = bench.runner;
+          const external = await runner.createBuffer(size);
+          const program = await runner.load(plan, { weight: external });
+          const { submit } = GPUQueue.prototype;
+          let submits = 0;
+          GPUQueue.prototype.submit = function (commands) {
+            submits += 1;
+            return submit.call(this, commands);
+          };
+          const count = async (execution) => {
+            submits = 0;
+            await runner.execute({ program, segment: 1, ...execution });
+            return submits;
+          };
+          const reads = [[[program, 4], 0, size]];
+          const counts = {
+            read: await count({ reads }), unread: await count({}),
+            none: await count({ program: null, reads: [[external, 0, 4]] }),
+            refused: await bench.attempt(() => count({ reads: [[external, 0, size + 4]] })),
+          };
+          counts.refusedSubmits = submits;
+          bench.stop = true;
+          counts.stopped = await count({ reads });
+          bench.stop = false;
+          GPUQueue.prototype.submit = submit;
+          return counts;
+        }""",
+        [plans.two_segments(), plans.BYTES],
+    )
+    refused = counted.pop("refused")
+    assert refused["type"] == "KernelError" and "cannot read" in refused["message"]
+    assert counted == {"read": 1, "unread": 1, "none": 1, "refusedSubmits": 0, "stopped": 1}
+
+
 def test_groups_grow_to_the_device_and_shrink_again(bench: Page) -> None:
     groups = bench.evaluate(
         """async () => {

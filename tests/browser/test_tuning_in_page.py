@@ -76,17 +76,18 @@ from playgrad.runtime import tuner
 probe = tuner.Probe("rows", "reduction", lookup("reduce_sum"), ((8, 64),), 512,
                     {"axes": [1], "keepdims": False})
 made = controller.tuner._tuner = tuner.Tuner(device, [probe], tuner.PATIENCE)
-measure, usual = made.measure_next, (tuner.SLICE, tuner.MOST_REPLAYS)
+advance, usual = made.advance, (tuner.SLICE, tuner.MOST_REPLAYS)
 
-def measure_long():
-    made.measure_next = measure
+def advance_long():
+    made.advance = advance
     tuner.SLICE, tuner.MOST_REPLAYS = 30.0, 1 << 30
     try:
-        return measure()
+        while not made.is_done:  # all pieces as one
+            advance()
     finally:
         tuner.SLICE, tuner.MOST_REPLAYS = usual
 
-made.measure_next = measure_long
+made.advance = advance_long
 """
 LEFT = """
 from playgrad.devices import registry

@@ -93,6 +93,23 @@ QUESTIONS: list[dict[str, Any]] = [
     {"kind": "shrink_report", "name": "int8"},
     {"kind": "shrink_export", "name": "float16", "format": "npz"},
     {"kind": "shrink_choose", "name": None},
+    {
+        "kind": "speed_begin",
+        "devices": ["cpu"],
+        "browser": "Chromium 156",
+        "processor": "SIMD",
+        "adapter": {
+            "vendor": "a maker",
+            "architecture": "",
+            "device": "",
+            "description": "a card",
+            "software": False,
+            "features": ["shader-f16"],
+            "limits": {"maxBufferSize": 1 << 30},
+        },
+    },
+    {"kind": "speed_next"},
+    {"kind": "speed_texts"},
     {"kind": "export", "format": "npz"},
 ]
 """About the model that the program trains; those with a file of their own are not among them."""

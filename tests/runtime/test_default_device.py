@@ -220,6 +220,22 @@ def test_an_unsaved_measurement_holds_for_the_process(
 
 
 @pytest.mark.gpu
+def test_a_large_training_takes_hardware_unmeasured_and_says_so(
+    monkeypatch: pytest.MonkeyPatch, as_hardware: AdapterInfo
+) -> None:
+    """The multilayer perceptron of the benchmark; its training is stopped at the first step."""
+    measured = Measured(monkeypatch, seconds(1.0, 9.0))
+    model = pg.Sequential([pg.nn.Dense(128, "relu"), pg.nn.Dense(10)])
+    model.compile("adam", pg.nn.SparseCategoricalCrossentropy(from_logits=True))
+    x, y = np.ones((64, 784), np.float32), np.zeros(64, np.int32)
+    model.fit(x, y, batch_size=64, epochs=1000, callbacks=[StopsSoon()], verbose=0)
+    reason = model.session.device_reason
+    assert reason.startswith(f"gpu:0 ({as_hardware.name}), a hardware GPU, since the products of a")
+    assert (model.session.device, measured.count) == ("gpu:0", 0)
+    model.close()
+
+
+@pytest.mark.gpu
 def test_hardware_that_cannot_be_measured_is_used(
     monkeypatch: pytest.MonkeyPatch, as_hardware: AdapterInfo
 ) -> None:

@@ -8,8 +8,8 @@ import playgrad as pg
 from playgrad import nn, paths
 from playgrad.devices.device_times import DeviceTimes, DeviceTrial, Timing
 from playgrad.devices.target import AdapterInfo
-from playgrad.runtime.device_choice import choose_device
-from playgrad.training.expected_seconds import expected_seconds
+from playgrad.runtime.device_choice import LARGE_STEP, choose_device
+from playgrad.training.expected_seconds import arithmetic_seconds, expected_seconds
 
 HARDWARE = AdapterInfo("a card")
 SOFTWARE = AdapterInfo("llvmpipe", is_software=True)
@@ -84,6 +84,35 @@ def test_a_page_takes_a_hardware_gpu_unmeasured(
         assert choose_device(adapter, seconds, in_page=True) == (device.split()[0], reason)
     page = (paths.static() / "js" / "messages" / "en.js").read_text(encoding="utf-8")
     assert (reason.replace(adapter.name, "${name}") if adapter else reason) in page
+
+
+@pytest.mark.parametrize(
+    ("step", "measured", "device", "why"),
+    [
+        (
+            LARGE_STEP,
+            None,
+            "gpu:0",
+            "a hardware GPU, since the products of a step would take NumPy",
+        ),
+        (0.9 * LARGE_STEP, None, MEASURE, ""),
+        (LARGE_STEP, FAR_LOSS, "cpu:0", "by measurement"),
+    ],
+)
+def test_a_large_step_takes_a_hardware_gpu_at_once(
+    step: float, measured: DeviceTimes | None, device: str | None, why: str
+) -> None:
+    choice = choose_device(HARDWARE, SECONDS, measured, step_seconds=step)
+    assert (choice and choice.device) == device
+    assert choice is None or why in choice.reason
+    software = choose_device(SOFTWARE, SECONDS, measured, step_seconds=step)
+    assert software is not None and software.device == "cpu:0"
+
+
+def test_the_multilayer_perceptron_of_the_benchmark_has_a_large_step() -> None:
+    model = pg.Sequential([pg.Input((784,)), nn.Dense(128), nn.Dense(10)])
+    assert arithmetic_seconds(model, batch=64) >= LARGE_STEP
+    assert arithmetic_seconds(model, batch=32) < LARGE_STEP
 
 
 # What measurements say

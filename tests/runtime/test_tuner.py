@@ -25,16 +25,10 @@ from playgrad.devices.tuning import (
 )
 from playgrad.graph.opdef import OpDef, lookup
 from playgrad.ops.core.kernel import KernelRequest, Lowering
-from playgrad.runtime import tuner as tuner_module
-from playgrad.runtime.tuner import PROBES, Probe, Tuner, ensure_tuned, tune
+from playgrad.runtime.tuner import HEATS, PROBES, REPEATS, Probe, Tuner, tune
 
 KINDS = {"square": "product", "skinny": "product", "rows": "reduction"}
 MEASURED = Tuning("registers_4x4", "shared_32", "many_invocations")
-FAMILIES = {
-    "shared": "matmul_shared",
-    "registers": "matmul_register",
-    "quads": "matmul_quads",
-}
 SMALL = Probe(
     "small", "product", lookup("matmul"), ((40, 30), (30, 20)), 48000,
     {"transpose_a": False, "transpose_b": False},
@@ -188,32 +182,24 @@ def test_a_kernel_with_wrong_numbers_is_not_considered() -> None:
 
 
 @pytest.mark.gpu
-def test_a_software_adapter_is_not_measured_unasked() -> None:
+def test_a_probe_is_measured_in_pieces_and_begins_anew_after_a_pause() -> None:
     device = registry.gpu(0)
-    device.host.info = replace(device.host.info, is_software=True)  # type: ignore[misc]
-    assert not registry.is_untuned(device)
-    ensure_tuned(device)
-    assert device.target.measured is None
-
-
-@pytest.mark.gpu
-def test_a_hardware_adapter_is_measured_once_before_anything_is_compiled(
-    cache: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(tuner_module, "PROBES", (SMALL,))
-    device = registry.gpu(0)
-    # A software adapter that claims to be hardware: it is measured like any other.
-    device.host.info = replace(device.host.info, is_software=False)  # type: ignore[misc]
-    device.target = replace(device.target, is_software=False)
-    assert registry.is_untuned(device)
-    family = family_of_a_product()
-    assert not registry.is_untuned(device)
-    (kept,) = parse_tunings(cache.read_text()).values()
-    assert device.target.measured == kept
-    assert family == FAMILIES[kept.product.partition("_")[0]]
-    cache.unlink()
-    family_of_a_product()
-    assert not cache.exists(), "it was measured again"
+    before = device.host.stats()
+    tuner, pieces = Tuner(device, [SMALL]), 0
+    tuner.advance()
+    tuner.advance()
+    assert device.host.stats()["programs"] > before["programs"]
+    tuner.pause()
+    after = device.host.stats()
+    assert all(after[key] == before[key] for key in ("buffers", "bytes", "programs"))
+    assert not tuner.is_done
+    while not tuner.is_done:
+        tuner.advance()
+        pieces += 1
+    variants = len(VARIANTS["product"])
+    # The reference, each variant, the heats, the choice of replays, the rounds, the end.
+    assert pieces >= variants + HEATS + REPEATS
+    assert tuner.times["small"].keys() <= set(VARIANTS["product"])
 
 
 @pytest.mark.gpu

@@ -137,6 +137,13 @@ def run_tune(options: argparse.Namespace, parser: argparse.ArgumentParser) -> in
     return tune.run_tune(options)
 
 
+def run_bench(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
+    from playgrad.cli import bench
+
+    signals.begin_work()
+    return bench.run_bench(options)
+
+
 def run_examples(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
     from playgrad.cli.lists import print_examples
 

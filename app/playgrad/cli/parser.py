@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 import playgrad
+from playgrad.benchmark.speed_run import MEASURED
 from playgrad.cli import commands, kinds
 from playgrad.cli.cluster_options import add_hosts, add_simulate
 from playgrad.cli.file_options import add_export, add_predict
@@ -26,7 +27,8 @@ def make_parser() -> argparse.ArgumentParser:
     parsers = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     for add in (
         add_train, add_predict, add_sweep, add_simulate, add_hosts, _add_devices, _add_tune,
-        _add_examples, add_export, add_shrink, add_models, add_serve, add_watch, add_site,
+        _add_bench, _add_examples, add_export, add_shrink, add_models, add_serve, add_watch,
+        add_site,
     ):  # fmt: skip
         add(parsers)
     return parser
@@ -54,6 +56,30 @@ def _add_tune(parsers: Parsers) -> None:
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.set_defaults(command=commands.run_tune)
+
+
+def _add_bench(parsers: Parsers) -> None:
+    parser = parsers.add_parser(
+        "bench",
+        help="measure how fast this machine trains, beside a known card",
+        description="Measure how fast this machine trains five small networks and multiplies two "
+        "matrices, beside the same rows of a known card. Takes about 20 seconds. Nothing is sent.",
+    )
+    parser.add_argument(
+        "--device",
+        action="append",
+        type=kinds.device,
+        metavar="DEVICE",
+        help="cpu, gpu or gpu:N; several times for several (default: a hardware GPU, and cpu)",
+    )
+    parser.add_argument(
+        "--only",
+        action="append",
+        choices=MEASURED,
+        help="measure one row; several times for several (default: all)",
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.set_defaults(command=commands.run_bench)
 
 
 def _add_examples(parsers: Parsers) -> None:

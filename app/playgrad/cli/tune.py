@@ -10,9 +10,10 @@ from typing import Any
 from playgrad.cli.lists import print_table
 from playgrad.devices import registry
 from playgrad.devices.device_times import save_device_times
+from playgrad.devices.first_choices import first_choice, unmeasured_tuning
 from playgrad.devices.kinds import index_of
 from playgrad.devices.logical import gpu_hint
-from playgrad.devices.tuning import VARIANTS, Times, Tuning, default_tuning
+from playgrad.devices.tuning import VARIANTS, Times, Tuning
 from playgrad.errors import DeviceError
 from playgrad.runtime.tuner import Probe, tune
 
@@ -71,8 +72,8 @@ def _list(as_json: bool) -> int:
     rows = []
     for number, info in enumerate(adapters):
         known = registry.known_tuning(info)
-        tuning = known or default_tuning(info.is_software, info.has_quads)
-        why = "measured" if known else "by kind"
+        tuning = known or unmeasured_tuning(info)
+        why = "measured" if known else "first choice" if first_choice(info) else "by kind"
         rows.append({"device": f"gpu:{number}", "adapter": info.name, "why": why, **asdict(tuning)})
     if as_json:
         print(json.dumps(rows))

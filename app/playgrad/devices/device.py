@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from playgrad.devices.base import Plan
+from playgrad.devices.first_choices import unmeasured_tuning
 from playgrad.devices.pending import Result
 from playgrad.devices.target import PACKED_DOT, AdapterInfo, Target, most_rounds
 from playgrad.errors import DeviceLostError
@@ -60,6 +61,7 @@ class Device:
             has_quads=info.has_quads,
             has_packed_dot=PACKED_DOT in info.features,
             most_rounds=most_rounds(info),
+            first_choice=unmeasured_tuning(info),
         )
         self.host = host
 

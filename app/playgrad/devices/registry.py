@@ -249,6 +249,17 @@ def save_tuning(device: WebGpuDevice, tuning: Tuning | None) -> None:
     this_host().remember_tunings(dump_tunings(tunings))
 
 
+def save_for_next_process(device: WebGpuDevice, tuning: Tuning) -> None:
+    """Save the tuning of the adapter of ``device``, which this process goes on without.
+
+    Raises:
+        OSError: it cannot be saved.
+    """
+    saved = parse_tunings(this_host().recall_tunings())
+    saved[adapter_key(device.host.info)] = tuning
+    this_host().remember_tunings(dump_tunings(saved))
+
+
 # Closing
 
 
@@ -290,6 +301,7 @@ __all__ = [
     "opened",
     "reset_logical_devices",
     "runs_plans",
+    "save_for_next_process",
     "save_tuning",
     "set_logical_devices",
     "start",

@@ -60,6 +60,7 @@ class AdapterInfo:
 
     Attributes:
         driver: the driver's version; empty in a page, where it is unknown.
+        system: the system's own interface, such as "Vulkan", "Metal" or "D3D12"; empty if unknown.
         has_quads: as in `Target`.
         features: of the adapter, and the language features of its WGSL.
     """
@@ -69,6 +70,7 @@ class AdapterInfo:
     architecture: str = ""
     driver: str = ""
     backend: str = ""
+    system: str = ""
     is_software: bool = False
     has_quads: bool = False
     limits: Limits = field(default_factory=Limits)
@@ -81,12 +83,13 @@ class Target:
 
     Attributes:
         is_software: the adapter runs on the CPU, where barriers are slow and large kernels cheap.
-        measured: the fastest variants of kernels, if they were measured. Otherwise ``is_software``
-            and ``has_quads`` choose them.
+        measured: the fastest variants of kernels, if they were measured.
         has_quads: invocations run in groups of four that can read each other's values.
         has_packed_dot: WGSL has the language feature `PACKED_DOT`, the products of packed int8.
         most_rounds: rounds after which the driver ends the loops of an invocation, without a word;
             None for no limit. Loops inside others, and one after the other, count together.
+        first_choice: the variants until others are measured, for adapters of this maker. Otherwise
+            ``is_software`` and ``has_quads`` choose them.
     """
 
     is_software: bool
@@ -95,11 +98,13 @@ class Target:
     has_quads: bool = False
     has_packed_dot: bool = False
     most_rounds: int | None = None
+    first_choice: Tuning | None = None
 
     @property
     def tuning(self) -> Tuning:
         """The variants to run."""
-        return self.measured or default_tuning(self.is_software, self.has_quads)
+        chosen = self.measured or self.first_choice
+        return chosen or default_tuning(self.is_software, self.has_quads)
 
     @property
     def loop_rounds(self) -> int | None:

@@ -568,9 +568,11 @@ class Network:
         """The session that holds the values of the variables; models of one graph share it."""
         return self.open_session()
 
-    def open_session(self, seconds: float | None = None) -> Session:
-        """Return `session`; if it is not open, "auto" depends on ``seconds``, as in `Session`."""
-        return shared_session(self.graph).on(self.graph, self._device, seconds)
+    def open_session(
+        self, seconds: float | None = None, step_seconds: float | None = None
+    ) -> Session:
+        """Return `session`; if it is not open, "auto" depends on the arguments, as in `Session`."""
+        return shared_session(self.graph).on(self.graph, self._device, seconds, step_seconds)
 
     def close(self) -> None:
         """Free the session's buffers; the weights are lost."""

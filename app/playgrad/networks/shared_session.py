@@ -23,17 +23,23 @@ class SharedSession:
     session: Session | None = None
     mirrors: set[Variable] = field(default_factory=set)
 
-    def on(self, graph: Graph, device: str, seconds: float | None = None) -> Session:
+    def on(
+        self,
+        graph: Graph,
+        device: str,
+        seconds: float | None = None,
+        step_seconds: float | None = None,
+    ) -> Session:
         """Return the session of ``graph``, opened on ``device`` or moved there.
 
         Args:
             device: "auto", "cpu" or "gpu"; the option ``device`` of the host overrides it.
-            seconds: as for `Session`, if it is opened.
+            seconds, step_seconds: as for `Session`, if it is opened.
         """
         override = get_options().device
         device = device if override in (None, "auto") else str(override)
         if self.session is None:
-            self.session = Session(graph, device, seconds=seconds)
+            self.session = Session(graph, device, seconds=seconds, step_seconds=step_seconds)
         elif device != "auto" and not self.session.device.startswith(device):
             self.session = _moved(self.session, graph, device)
         return self.session

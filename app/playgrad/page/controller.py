@@ -201,6 +201,8 @@ class Controller(Workspace):
         Its data sets stay in the data cache: the next program may well train on the same ones.
         """
         self.forget_shrunk()
+        self.forget_speed()
+        self.tuner.pause()
         self.model = self.built = None
         self.record = None
         self.lab = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from playgrad.errors import GraphError
 from playgrad.inspection.histogram_recorder import HistogramRecorder
@@ -16,6 +16,9 @@ from playgrad.page.session_graphs import SessionGraphs
 from playgrad.page.session_runs import SessionRuns
 from playgrad.page.shown_model import LiveModel
 from playgrad.page.shrinking import Shrinking
+
+if TYPE_CHECKING:
+    from playgrad.benchmark.measured_machine import MeasuredMachine
 
 
 class Workspace(ABC):
@@ -30,6 +33,7 @@ class Workspace(ABC):
         runs: the last ones of the program's own sessions.
         game: the game that the program's player learns.
         shrinking: the smaller versions of the trained model; None before the first.
+        speed: the measurement of the machine that is under way; None before the first.
     """
 
     def __init__(self, graphs: SessionGraphs) -> None:
@@ -38,6 +42,7 @@ class Workspace(ABC):
         self.built: LiveModel | None = None
         self.namespace: dict[str, Any] = {}
         self.shrinking: Shrinking | None = None
+        self.speed: MeasuredMachine | None = None
         self.game = PlayedGame()
         self.histograms = HistogramRecorder()
         self.graphs = graphs
@@ -97,6 +102,12 @@ class Workspace(ABC):
         if self.shrinking is None:
             raise GraphError("there are no smaller networks.", hint="Press Shrink.")
         return self.shrinking
+
+    def forget_speed(self) -> None:
+        """Leave the measurement of the machine, and free what it holds on devices."""
+        if self.speed is not None:
+            self.speed.run.close()
+        self.speed = None
 
     def forget_shrunk(self) -> None:
         """Free the memory of smaller versions of the trained model, which has changed or gone."""

@@ -48,7 +48,9 @@ _BATCH, _INPUTS, _OUTPUTS = 64, 784, 64
 _lock = threading.Lock()
 
 
-def default_device(name: str, seconds: float | None = None) -> DeviceChoice:
+def default_device(
+    name: str, seconds: float | None = None, step_seconds: float | None = None
+) -> DeviceChoice:
     """Return the device that "cpu", "gpu", "gpu:1", "reference" or "auto" means here.
 
     "auto" is the device that the environment variable ``PLAYGRAD_DEVICE`` names, or else what
@@ -56,6 +58,7 @@ def default_device(name: str, seconds: float | None = None) -> DeviceChoice:
 
     Args:
         seconds: about how long the work would take with NumPy; None if that is unknown.
+        step_seconds: the same for the products of one of its steps.
 
     Raises:
         DeviceError: the device does not exist.
@@ -71,7 +74,11 @@ def default_device(name: str, seconds: float | None = None) -> DeviceChoice:
     if name != AUTO:
         return DeviceChoice(_existing(name))
     adapter = next(iter(devices.gpu_adapters()), None)
-    choice = choose_device(adapter, seconds, in_page=sys.platform == "emscripten")
+    in_page = sys.platform == "emscripten"
+    times = None
+    if adapter is not None and not adapter.is_software and not in_page:
+        times = known_device_times(adapter)
+    choice = choose_device(adapter, seconds, times, in_page, step_seconds, processor_name())
     if choice is not None:
         return choice
     assert adapter is not None

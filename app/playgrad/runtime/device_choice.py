@@ -28,6 +28,11 @@ HARDWARE_LIMIT = 4.0
 GPU gains most on large ones."""
 
 
+LARGE_STEP = 1.5e-3
+"""Seconds of NumPy for the products of a step that a hardware GPU is taken for without measuring.
+Those of a network with 784 inputs and 128 units take 2, for 64 samples."""
+
+
 class DeviceChoice(NamedTuple):
     """A device, and why "auto" took it: a sentence, empty if the user named the device."""
 
@@ -40,6 +45,7 @@ def choose_device(
     seconds: float | None = None,
     times: DeviceTimes | None = None,
     in_page: bool = False,
+    step_seconds: float | None = None,
     processor: str = "NumPy",
 ) -> DeviceChoice | None:
     """Return the device to take; None if that depends on ``times``, which are not measured yet.
@@ -50,6 +56,8 @@ def choose_device(
         times: of the test step, on both devices.
         in_page: nothing is measured there. NumPy trains each example as fast as the software
             adapter of a browser (docs/examples.md).
+        step_seconds: about how long the products of one step would take with NumPy; None if that is
+            unknown.
         processor: what computed the test step on the processor.
     """
     if adapter is None:
@@ -59,7 +67,7 @@ def choose_device(
         return _if_software(gpu, None if in_page else seconds, times, processor)
     if in_page:
         return DeviceChoice(FIRST_GPU, f"{gpu}, since it is faster than the processor in a page.")
-    return _if_hardware(gpu, seconds, times, processor)
+    return _if_hardware(gpu, seconds, times, processor, step_seconds or 0.0)
 
 
 def _if_software(
@@ -85,13 +93,23 @@ def _if_software(
 
 
 def _if_hardware(
-    gpu: str, seconds: float | None, times: DeviceTimes | None, processor: str
+    gpu: str,
+    seconds: float | None,
+    times: DeviceTimes | None,
+    processor: str,
+    step_seconds: float,
 ) -> DeviceChoice | None:
     if seconds is not None and UNDERESTIMATE * seconds < COMPILING:
         return DeviceChoice(
             HOST,
             f"{HOST}, since {gpu} would compile for longer than the training takes with NumPy: "
             f"{_about(seconds)}.",
+        )
+    if times is None and step_seconds >= LARGE_STEP:
+        return DeviceChoice(
+            FIRST_GPU,
+            f"{gpu}, a hardware GPU, since the products of a step would take NumPy about "
+            f"{1000 * step_seconds:.2g} ms.",
         )
     if times is None:
         return None

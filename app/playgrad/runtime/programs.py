@@ -22,6 +22,7 @@ from playgrad.graph.traversal import ancestors, topological
 from playgrad.ops.state import RANDOM_STEP, is_variable
 from playgrad.runtime.estimates import check_memory, size_text
 from playgrad.runtime.executor import Executor
+from playgrad.runtime.gradual_tuning import note_use
 from playgrad.runtime.hooks import get_hooks
 from playgrad.runtime.members import ALONE, Members
 from playgrad.runtime.operation_times import TimedRunnable
@@ -31,7 +32,6 @@ from playgrad.runtime.session_placement import SessionPlacement
 from playgrad.runtime.shared_variables import SharedVariables
 from playgrad.runtime.trace import Trace
 from playgrad.runtime.transport import NewTransport
-from playgrad.runtime.tuner import ensure_tuned
 from playgrad.runtime.variables import VariableStore
 
 Array = np.ndarray[Any, Any]
@@ -212,7 +212,7 @@ class Programs:
             if isinstance(device, RemoteCpu):
                 plans[name] = compiled.steps(name, places)
             else:
-                ensure_tuned(device)
+                note_use(device)
                 plans[name] = compiled.plan(name, device.target, places)
         return plans
 

@@ -73,6 +73,7 @@ class Session:
             this process's memory, or the network between the members of a run.
         seconds: about how long the work would take with NumPy, on which "auto" depends; None if
             that is unknown.
+        step_seconds: the same for the products of one of its steps.
 
     Attributes:
         device: the name of the device.
@@ -92,13 +93,14 @@ class Session:
         soft_placement: bool = False,
         new_transport: NewTransport | None = None,
         seconds: float | None = None,
+        step_seconds: float | None = None,
     ) -> None:
         self._closed = True  # until there is something to close
         close_abandoned()
         self.graph = graph or get_default_graph()
         if device == AUTO:
             device = get_options().device or AUTO
-        self.device, self.device_reason = default_device(device, seconds)
+        self.device, self.device_reason = default_device(device, seconds, step_seconds)
         self._any_device = device == AUTO
         self.members = current_members()
         several = self.members.size > 1

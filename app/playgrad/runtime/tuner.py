@@ -8,11 +8,8 @@ winner.
 from __future__ import annotations
 
 import math
-import sys
-import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -22,10 +19,9 @@ from playgrad.compiler.compile import compile_program
 from playgrad.compiler.place import Policy
 from playgrad.compiler.program import Program
 from playgrad.devices import registry
-from playgrad.devices.device import Device
 from playgrad.devices.tuning import VARIANTS, Times, Tuning, choose
 from playgrad.devices.webgpu import LoadedPlan, WebGpuDevice
-from playgrad.errors import KernelError, PlaygradError
+from playgrad.errors import KernelError
 from playgrad.graph.graph import Graph
 from playgrad.graph.opdef import OpDef, lookup
 from playgrad.ops.state import placeholder
@@ -44,11 +40,13 @@ HOPELESS = 3.0
 """Where time is limited, a variant that took this many times as long as another in a probe is not
 compiled for later probes of kernels with the same variants."""
 PATIENCE = 3.0
-"""Seconds after which an automatic measurement ends. What it did not reach runs the default."""
+"""Seconds after which an automatic measurement ends. The rest runs the first choice."""
 ACCURACY = 1e-4
 """Allowed difference of float32 sums in any order, relative to the largest result."""
 
-_lock = threading.Lock()
+Measuring = Generator[None, None, dict[str, float]]
+"""Measures a probe in pieces: the compilation of a variant, or a slice of each. Returns seconds by
+variant."""
 
 
 @dataclass(frozen=True)
@@ -116,7 +114,7 @@ PROBES = (
 
 
 class Tuner:
-    """Measures one device, a probe at a time.
+    """Measures one device, a piece of a probe at a time.
 
     Attributes:
         times: seconds by probe and variant, of the probes that were measured.
@@ -134,6 +132,7 @@ class Tuner:
         self.spent = 0.0
         self._probes = PROBES if probes is None else probes
         self._patience = patience
+        self._measuring: Measuring | None = None
 
     @property
     def is_done(self) -> bool:
@@ -141,12 +140,37 @@ class Tuner:
         return len(self.times) == len(self._probes) or self.spent > self._patience
 
     def measure_next(self) -> Probe:
-        """Measure the next probe and return it."""
+        """Measure the next probe, or the rest of it, and return it."""
+        probe = self._probes[len(self.times)]
+        while probe.name not in self.times:
+            self.advance()
+        return probe
+
+    def advance(self) -> None:
+        """Do the next piece of work.
+
+        Whatever interrupts it, the probe is measured again from its beginning.
+        """
         started = time.perf_counter()
         probe = self._probes[len(self.times)]
-        self.times[probe.name] = measure(self.device, probe, self._contenders(probe.kind))
-        self.spent += time.perf_counter() - started
-        return probe
+        if self._measuring is None:
+            self._measuring = _measure(self.device, probe, self._contenders(probe.kind))
+        try:
+            next(self._measuring)
+        except StopIteration as end:
+            self.times[probe.name] = end.value
+            self._measuring = None
+        except BaseException:
+            self._measuring = None
+            raise
+        finally:
+            self.spent += time.perf_counter() - started
+
+    def pause(self) -> None:
+        """Free what is on the device; the probe at hand is measured again from its beginning."""
+        if self._measuring is not None:
+            self._measuring.close()
+            self._measuring = None
 
     def _contenders(self, kind: str) -> list[str]:
         """Return the variants of ``kind`` to measure: if time is limited, those that may win."""
@@ -184,28 +208,6 @@ def tune(device: WebGpuDevice, report: Callable[[Probe, Times], None]) -> Tuning
     return tuner.tuning()
 
 
-def ensure_tuned(device: Device) -> None:
-    """Measure ``device`` before anything is compiled for it, if it is a GPU without a tuning.
-
-    A page does not measure here, but one probe at a time while no program runs.
-
-    Raises:
-        DeviceLostError: the GPU was lost. Next time it runs the defaults.
-    """
-    if sys.platform == "emscripten" or not isinstance(device, WebGpuDevice):
-        return
-    with _lock:
-        if not registry.is_untuned(device):
-            return
-        tuner = Tuner(device, patience=PATIENCE)
-        try:
-            while not tuner.is_done:
-                tuner.measure_next()
-        finally:
-            with suppress(OSError, PlaygradError):  # not saved, it holds for this process
-                registry.save_tuning(device, tuner.tuning())
-
-
 def _default(device: WebGpuDevice) -> Tuning:
     return replace(device.target, measured=None).tuning
 
@@ -213,6 +215,17 @@ def _default(device: WebGpuDevice) -> Tuning:
 def measure(device: WebGpuDevice, probe: Probe, variants: Sequence[str]) -> dict[str, float]:
     """Return the seconds of ``variants``, without those that do not compile or compute wrong
     numbers."""
+    measuring = _measure(device, probe, variants)
+    while True:
+        try:
+            next(measuring)
+        except StopIteration as end:
+            seconds: dict[str, float] = end.value
+            return seconds
+
+
+def _measure(device: WebGpuDevice, probe: Probe, variants: Sequence[str]) -> Measuring:
+    """Measure ``variants`` in pieces."""
     graph, arrays = Graph(), probe.arrays()
     with graph.as_default():
         inputs = [placeholder("float32", shape) for shape in probe.shapes]
@@ -223,6 +236,7 @@ def measure(device: WebGpuDevice, probe: Probe, variants: Sequence[str]) -> dict
     shapes = {name: array.shape for name, array in feeds.items()}
     compiled = compile_program(program, shapes, Policy(device.name, [device.name]))
     (fetch,) = compiled.program.fetches
+    yield
     loaded: dict[str, LoadedPlan] = {}
     correct: dict[str, LoadedPlan] = {}
     try:
@@ -236,25 +250,27 @@ def measure(device: WebGpuDevice, probe: Probe, variants: Sequence[str]) -> dict
                 continue
             if _agrees(results[fetch.name], expected):
                 correct[variant] = loaded[variant]
-        return _race(correct)
+            yield
+        return (yield from _race(correct))
     finally:
         for each in loaded.values():
             each.unload()
 
 
-def _race(plans: Mapping[str, LoadedPlan]) -> dict[str, float]:
-    """Return the seconds of a replay, by variant."""
-    times = _least_seconds(plans, dict.fromkeys(plans, 1), HEATS)
+def _race(plans: Mapping[str, LoadedPlan]) -> Measuring:
+    """Measure a replay of each variant."""
+    times = yield from _least_seconds(plans, dict.fromkeys(plans, 1), HEATS)
     limit = max(SLICE, LOST * min(times.values(), default=0.0))
     contenders = {variant: plans[variant] for variant in plans if times[variant] < limit}
     replays = {variant: _replays(plan) for variant, plan in contenders.items()}
-    return times | _least_seconds(contenders, replays, REPEATS)
+    yield
+    return times | (yield from _least_seconds(contenders, replays, REPEATS))
 
 
 def _least_seconds(
     plans: Mapping[str, LoadedPlan], replays: Mapping[str, int], repeats: int
-) -> dict[str, float]:
-    """Return the least seconds of a replay in ``repeats``, by variant.
+) -> Measuring:
+    """Measure the least seconds of a replay in ``repeats`` rounds, each of which is a piece.
 
     Variants take turns, so that other load on the machine affects all of them.
     """
@@ -263,6 +279,7 @@ def _least_seconds(
         for variant, plan in plans.items():
             count = replays[variant]
             times[variant] = min(times[variant], plan.run(0, {}, [], count).seconds / count)
+        yield
     return times
 
 

@@ -29,6 +29,10 @@ def expected_seconds(network: Network, steps: int, batch: int) -> float | None:
     """
     if not steps:
         return None
-    operations = batch * sum(map(arithmetic, network.structure.items))
     nodes = len(ancestors([output.node for output in network.outputs]))
-    return steps * PASSES * (operations / RATE + nodes * NODE_SECONDS)
+    return steps * (arithmetic_seconds(network, batch) + PASSES * nodes * NODE_SECONDS)
+
+
+def arithmetic_seconds(network: Network, batch: int) -> float:
+    """Return about how long the products of one training step take on ``cpu:0``."""
+    return PASSES * batch * sum(map(arithmetic, network.structure.items)) / RATE

@@ -14,7 +14,7 @@ from playgrad.training.checkpoints.length import Length
 from playgrad.training.checkpoints.record import FitRecord
 from playgrad.training.checkpoints.resume import resume
 from playgrad.training.excerpt import to_keep
-from playgrad.training.expected_seconds import expected_seconds
+from playgrad.training.expected_seconds import arithmetic_seconds, expected_seconds
 from playgrad.training.fit_settings import Settings
 from playgrad.training.recipe import Recipe
 from playgrad.training.recovery import recover, recovering
@@ -45,7 +45,10 @@ def fit(
     recipe.optimizer.prepare(recipe.network.graph)
     batch = data.batch(settings)
     steps = Length.of(settings, data.steps_per_epoch(settings, batch)).steps
-    recipe.network.open_session(expected_seconds(recipe.network, steps, batch))
+    network = recipe.network
+    network.open_session(
+        expected_seconds(network, steps, batch), arithmetic_seconds(network, batch)
+    )
     recover(recipe)
     undone: FitRecord | None = None
     is_rest = False

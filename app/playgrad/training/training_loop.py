@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from playgrad.errors import DataError, DeviceLostError, NonFiniteError, PlaygradError
+from playgrad.runtime.gradual_tuning import tune_a_little
 from playgrad.runtime.options import get_options
 from playgrad.runtime.phrases import phrase
 from playgrad.training.averages import SwapEMAWeights, take_averages
@@ -208,6 +209,8 @@ class TrainingLoop:
             error.add_note(f"The callbacks could not be told: {failure}")
 
     def _between_chunks(self) -> None:
+        if self.session.members.size == 1:  # members of a run must agree on their kernels
+            tune_a_little()
         if self.record_of_run is not None:
             self.record_of_run.between_chunks()
         self.observers.between_chunks(self)

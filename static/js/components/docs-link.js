@@ -16,6 +16,9 @@ const Link = ({ path, text, class: name = "", testid, tabindex }) =>
 export const DocsLink = (props) =>
   html`<${Link} path=${BEGINNINGS[language.value]} text=${t().header.docs} testid="docs-link" ...${props} />`;
 
+/** What is known of real GPUs. @param {{text: string}} props */
+export const GpuLink = (props) => html`<${Link} path="/docs/gpu.html" ...${props} />`;
+
 /** @param {{tabindex?: number}} props */
 export const GlossaryLink = (props) =>
   html`<${Link} path=${GLOSSARY} text=${t().blocks.terms.glossary} ...${props} />`;

@@ -58,6 +58,8 @@ const UNHURRIED = new Set([
   "shrink_next",
   "shrink_report",
   "shrink_export",
+  "speed_begin",
+  "speed_next",
 ]);
 
 /** How long a run that shows no progress may keep the spare worker from being started. */

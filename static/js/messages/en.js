@@ -1904,6 +1904,7 @@ export const en = {
   },
   lab: {
     opensSoon: "The Lab opens when Python is ready.",
+    howFast: "How fast is this machine?",
     outOfBounds: (
       /** @type {string} */ setting,
       /** @type {string} */ value,

@@ -1461,6 +1461,7 @@ export const zhHans = {
   },
   lab: {
     opensSoon: "Python 就绪后即可使用实验室。",
+    howFast: "这台机器有多快？",
     outOfBounds: (setting, value, usual) =>
       `实验室的设置“${setting}”超出范围（${value}），现在是 ${usual || "空"}。`,
     setup: "设置",

@@ -105,6 +105,7 @@ def describe(adapter: Any) -> AdapterInfo:
         architecture=info["architecture"],
         driver=info["description"],
         backend=info["backend_type"],
+        system=info["backend_type"],
         is_software=_is_software(adapter),
         limits=_limits(adapter),
         features=tuple(sorted({*adapter.features, PACKED_DOT})),  # wgpu's WGSL has it everywhere

@@ -35,6 +35,7 @@ from bench.member_programs import BATCH, NETWORKS, program
 
 ROOT = Path(__file__).resolve().parent.parent
 STRATEGIES = {
+    "sync": ("sync",),
     **{f"sync, {name}": ("sync", "--collective", name) for name in ("ring", "tree", "native")},
     "local SGD": ("local",),
     "pipeline": ("pipeline",),

@@ -223,9 +223,9 @@ def test_a_signal_between_products(graph: pg.Graph) -> None:
         try:
             for number in range(60):
                 signal.signal(signal.SIGALRM, (running, raising)[number % 2])
-                signal.setitimer(signal.ITIMER_REAL, 1e-3 + 1e-4 * number)
                 deadline, count = time.monotonic() + 60, len(nested)
                 with pytest.raises(KeyboardInterrupt) if number % 2 else nullcontext():
+                    signal.setitimer(signal.ITIMER_REAL, 1e-3 + 1e-4 * number)
                     while len(nested) == count and time.monotonic() < deadline:
                         np.testing.assert_array_equal(session.run(y), expected)
         finally:

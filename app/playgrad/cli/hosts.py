@@ -11,7 +11,7 @@ from typing import Any
 
 from playgrad.cli.lists import print_table
 from playgrad.cluster.check import HostProblem, find_problems
-from playgrad.cluster.hosts import HostSlots
+from playgrad.cluster.hosts import HostSlots, device_numbers
 from playgrad.cluster.member import is_member
 from playgrad.cluster.probe import Account, ask_all
 from playgrad.cluster.supervisor import ClusterError, LostMember, RunOfMembers
@@ -74,12 +74,15 @@ def _as_json(
         {
             "name": account.host.name,
             "slots": account.host.slots,
+            "devices": list(numbers),
             "reachable": not account.problem,
             **account.facts,
             "clock_offset": account.offset if account.facts else None,
             "clock_uncertainty": account.uncertainty if account.facts else None,
         }
-        for account in accounts
+        for account, numbers in zip(
+            accounts, device_numbers([each.host for each in accounts]), strict=True
+        )
     ]
     links = measured or {"links": [], "together": None, "members": None}
     listed = [{"host": problem.host, "text": problem.text} for problem in problems]
@@ -91,11 +94,12 @@ def _print(
 ) -> None:
     rows = [
         [
-            "host", "processes", "cores", "free memory", "GPUs", "clock", "playgrad", "Python",
-            "NumPy", "mpi4py", "MPI",
+            "host", "processes", "devices", "cores", "free memory", "GPUs", "clock", "playgrad",
+            "Python", "NumPy", "mpi4py", "MPI",
         ]
     ]  # fmt: skip
-    rows += [_row(account) for account in accounts]
+    numbers = device_numbers([account.host for account in accounts])
+    rows += [_row(*each) for each in zip(accounts, numbers, strict=True)]
     print_table(rows)
     if measured is not None and measured["links"]:
         print()
@@ -123,16 +127,17 @@ def _print(
         print("nothing to mend")
 
 
-def _row(account: Account) -> list[str]:
+def _row(account: Account, numbers: range) -> list[str]:
     host, facts = account.host, account.facts
+    last = f" to cpu:{numbers[-1]}" if len(numbers) > 1 else ""
+    about = [host.name, str(host.slots), f"cpu:{numbers[0]}{last}"]
     if not facts:
-        return [host.name, str(host.slots), "not reached", *[""] * 8]
+        return [*about, "not reached", *[""] * 8]
     memory, gpus = facts["memory"], facts["gpus"]
     clock = f"{1e3 * account.offset:+.1f} ± {1e3 * account.uncertainty:.1f} ms"
     versions = (facts[name] for name in ("playgrad", "python", "numpy", "mpi4py", "mpi"))
     return [
-        host.name,
-        str(host.slots),
+        *about,
         str(facts["cores"]),
         "?" if memory is None else f"{memory / 2**30:.1f} GiB",
         "?" if gpus is None else ", ".join(gpus) or "none",

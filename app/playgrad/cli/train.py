@@ -23,6 +23,7 @@ from playgrad.cli.strategy_options import passed_options
 from playgrad.cli.watchable import watchable
 from playgrad.compiler.planner import Automatic
 from playgrad.devices.kinds import kind_of
+from playgrad.devices.machines import full_name
 from playgrad.devices.registry import ensure_devices
 from playgrad.doctor.inspector import Inspector
 from playgrad.doctor.words import in_words
@@ -381,12 +382,19 @@ def report(name: str, hooks: TrainHooks) -> dict[str, Any]:
     }
 
 
+def _where(device: str) -> str:
+    """Return the devices that trained, in words: ``device``, and those of the other members."""
+    members = current_members().size
+    last = f"{kind_of(device).name}:{members - 1}"
+    return device if members == 1 else f"{full_name(device)} to {full_name(last)}"
+
+
 def _print(result: dict[str, Any], files: Sequence[str]) -> None:
     accuracy = result["test_accuracy"]
     quality = f"train loss {result['train_loss']:.4f}"
     if accuracy is not None:
         quality += f", test accuracy {accuracy:.2%}"
-    print(f"{result['example']} on {result['device']} ({result['adapter']}): {quality}")
+    print(f"{result['example']} on {_where(result['device'])} ({result['adapter']}): {quality}")
     print(
         f"{result['steps']:,} steps in {result['seconds']:.1f} s, "
         f"{result['ms_per_step']:.2f} ms/step, {result['dispatches_per_step']} dispatches/step"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from playgrad.errors import DeviceError
 
@@ -58,6 +59,12 @@ def member_names(hosts: Sequence[HostSlots]) -> list[str]:
     """Return a name of each member for messages, in order of their ranks: ``member 5 (b)``."""
     places = [host.name for host in hosts for _ in range(host.slots)]
     return [f"member {rank} ({place})" for rank, place in enumerate(places)]
+
+
+def device_numbers(hosts: Sequence[HostSlots]) -> list[range]:
+    """Return the numbers of each machine's devices, which are the ranks of its members."""
+    ends = list(accumulate(host.slots for host in hosts))
+    return [range(end - host.slots, end) for host, end in zip(hosts, ends, strict=True)]
 
 
 def host_of(hosts: Sequence[HostSlots], rank: int) -> HostSlots:

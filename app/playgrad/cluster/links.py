@@ -7,7 +7,6 @@ import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, replace
-from statistics import median
 from typing import Any
 
 import numpy as np
@@ -15,21 +14,21 @@ from mpi4py import MPI
 
 from playgrad.cluster.hosts import HostSlots
 from playgrad.cluster.link import ADDRESS, TOKEN, Link
+from playgrad.cluster.link_messages import (
+    FEWEST,
+    LARGEST,
+    MOST,
+    SMALLEST,
+    PairFollower,
+    PairMessages,
+    PairStarter,
+)
 from playgrad.cluster.mpi import MpiMembers
-from playgrad.cluster.mpi_transport import pieces
-from playgrad.parallel.collectives.choice import HOST, LinkModel
+from playgrad.parallel.collectives.choice import HOST, LinkModel, TransportSums
 from playgrad.parallel.collectives.links import MeasuredLink, Together, link_model
 from playgrad.runtime.blas import limited_to
 
 Array = np.ndarray[Any, Any]
-_END, _ONE_WAY, _BOTH_WAYS = range(3)
-_TAG = 0
-_SMALLEST, _LARGEST = 1 << 16, 1 << 22
-"""Bytes of messages. The largest are those of most gradients: within a machine, larger ones move
-more slowly, since they do not fit in its caches, and new memory is mapped for each."""
-_FEWEST, _MOST = 3, 15
-"""Repetitions of a measurement, as many as there is time for; the least time counts."""
-_FEWEST_ECHOES, _MOST_ECHOES = 20, 100
 BRIEFLY = 0.004
 """Seconds of each measurement when a run starts."""
 THOROUGHLY = 0.05
@@ -47,7 +46,7 @@ class LinkMeter:
         self.seconds = seconds
         self._members = members
         self._comm = MPI.COMM_WORLD.Dup()
-        self._payload = np.empty(0, np.uint8)
+        self._messages = PairMessages(self._comm, members.piece, members.wait)
 
     def close(self) -> None:
         """Free the communicator."""
@@ -59,9 +58,9 @@ class LinkMeter:
         Other pairs may measure theirs at the same time.
         """
         if self._members.rank == one:
-            return _Starter(self, other).measure()
+            return PairStarter(self._messages, other, self.seconds).measure()
         if self._members.rank == other:
-            _Follower(self, one).follow()
+            PairFollower(self._messages, one).follow()
         return None
 
     def together(self, bandwidth: float) -> Together:
@@ -72,13 +71,33 @@ class LinkMeter:
         """
         members, size = self._members, self._members.size
         bandwidth = members.first_of(bandwidth)
-        nbytes = int(min(max(bandwidth * self.seconds, _SMALLEST), _LARGEST))
-        repeats = round(min(max(bandwidth * self.seconds / (2 * nbytes), _FEWEST), _MOST))
+        nbytes = int(min(max(bandwidth * self.seconds, SMALLEST), LARGEST))
+        repeats = round(min(max(bandwidth * self.seconds / (2 * nbytes), FEWEST), MOST))
         neighbours = (members.rank + 1) % size, (members.rank - 1) % size
-        small = self._slowest(lambda: self.exchange(neighbours, 1), 5 * _FEWEST)
-        large = self._slowest(lambda: self.exchange(neighbours, nbytes), repeats)
-        agreement = self._slowest(members.agree, 5 * _FEWEST)
+        small = self._slowest(lambda: self._messages.exchange(neighbours, 1), 5 * FEWEST)
+        large = self._slowest(lambda: self._messages.exchange(neighbours, nbytes), repeats)
+        agreement = self._slowest(members.agree, 5 * FEWEST)
         return Together(small, 2 * nbytes / max(large - small, 1e-9), agreement)
+
+    def sums(self, bandwidth: float) -> TransportSums:
+        """Measure MPI's own sums among all members.
+
+        Args:
+            bandwidth: bytes per second to expect.
+        """
+        members = self._members
+        nbytes = int(min(max(bandwidth * self.seconds, SMALLEST), LARGEST))
+        repeats = round(min(max(bandwidth * self.seconds / (2 * nbytes), FEWEST), MOST))
+        ranks = tuple(range(members.size))
+        members.prepare_sums(ranks)
+
+        def add_up(size: int) -> None:
+            term = np.ones(size // 4, np.float32)
+            members.end_sum(members.begin_sum(ranks, term, np.empty_like(term)))
+
+        small = self._slowest(lambda: add_up(4), 5 * FEWEST)
+        large = self._slowest(lambda: add_up(nbytes), repeats)
+        return TransportSums(small, nbytes / max(large - small, 1e-9))
 
     def rate(self) -> float:
         """Measure the speed of a member while all compute, as a share of its speed alone."""
@@ -116,107 +135,6 @@ class LinkMeter:
         # The first one opens connections.
         return min(map(max, zip(*self._members.all_of(times[1:]), strict=True)))
 
-    def exchange(self, neighbours: tuple[int, int], nbytes: int) -> None:
-        """Send ``nbytes`` to the first neighbour, and receive as many from the second."""
-        to, source = neighbours
-        incoming = self._receiving(np.empty(nbytes, np.uint8), source)
-        outgoing = self._sending(self.payload(nbytes), to)
-        for request in incoming + outgoing:
-            self._members.wait(request)
-
-    def payload(self, nbytes: int) -> Array:
-        """Return an array to send, whose memory is in use already."""
-        if len(self._payload) < nbytes:
-            self._payload = np.ones(nbytes, np.uint8)
-        return self._payload[:nbytes]
-
-    def send(self, array: Array, to: int) -> None:
-        """Send ``array``, and wait until it may be changed."""
-        for request in self._sending(array, to):
-            self._members.wait(request)
-
-    def receive(self, array: Array, source: int) -> None:
-        """Wait for a message that fills ``array``."""
-        for request in self._receiving(array, source):
-            self._members.wait(request)
-
-    def _sending(self, array: Array, to: int) -> list[MPI.Request]:
-        size = self._members.piece
-        return [self._comm.Isend(piece, to, _TAG) for piece in pieces(array, size)]
-
-    def _receiving(self, array: Array, source: int) -> list[MPI.Request]:
-        size = self._members.piece
-        return [self._comm.Irecv(piece, source, _TAG) for piece in pieces(array, size)]
-
-
-class _Starter:
-    """The member that measures a link, by asking the other one to answer."""
-
-    def __init__(self, meter: LinkMeter, other: int) -> None:
-        self._meter = meter
-        self._other = other
-        self._answer = np.empty(1, np.uint8)
-
-    def measure(self) -> MeasuredLink:
-        self._round(_ONE_WAY, 0)  # opens the connection
-        trips: list[float] = []
-        end = time.perf_counter() + self._meter.seconds
-        while len(trips) < _FEWEST_ECHOES or (
-            len(trips) < _MOST_ECHOES and time.perf_counter() < end
-        ):
-            trips.append(self._round(_ONE_WAY, 0))
-        trip = min(trips)  # as the times of larger messages
-        size, last, seconds = _SMALLEST, (0, trip), self._best(_ONE_WAY, _SMALLEST)
-        while seconds - trip < self._meter.seconds and size < _LARGEST:
-            last, size = (size, seconds), 4 * size
-            seconds = self._best(_ONE_WAY, size)
-        # The difference leaves out what buffers on the way take in at once.
-        further = (size - last[0]) / max(seconds - last[1], 1e-9)
-        bandwidth = min(further, size / max(seconds - trip, 1e-9))
-        both = 2 * size / max(self._best(_BOTH_WAYS, size) - trip, 1e-9)
-        self._meter.send(np.array([_END, 0], np.int64), self._other)
-        return MeasuredLink(median(trips) / 2, bandwidth, both)
-
-    def _best(self, kind: int, nbytes: int) -> float:
-        times: list[float] = []
-        end = time.perf_counter() + self._meter.seconds
-        while len(times) < _FEWEST or (len(times) < _MOST and time.perf_counter() < end):
-            times.append(self._round(kind, nbytes))
-        return min(times)
-
-    def _round(self, kind: int, nbytes: int) -> float:
-        """Send ``nbytes``, and in one kind receive as many; return the seconds until the answer."""
-        payload = self._meter.payload(nbytes)
-        start = time.perf_counter()
-        self._meter.send(np.array([kind, nbytes], np.int64), self._other)
-        if kind == _BOTH_WAYS:
-            self._meter.exchange((self._other, self._other), nbytes)
-        elif nbytes:
-            self._meter.send(payload, self._other)
-        self._meter.receive(self._answer, self._other)
-        return time.perf_counter() - start
-
-
-class _Follower:
-    """The member that answers."""
-
-    def __init__(self, meter: LinkMeter, other: int) -> None:
-        self._meter = meter
-        self._other = other
-
-    def follow(self) -> None:
-        order = np.empty(2, np.int64)
-        while True:
-            self._meter.receive(order, self._other)
-            kind, nbytes = map(int, order)
-            if kind == _END:
-                return
-            if kind == _BOTH_WAYS:
-                self._meter.exchange((self._other, self._other), nbytes)
-            elif nbytes:
-                self._meter.receive(np.empty(nbytes, np.uint8), self._other)
-            self._meter.send(np.zeros(1, np.uint8), self._other)
-
 
 def measured_link(members: MpiMembers) -> LinkModel:
     """Return the model of the links of a run, the same at all members. Collective.
@@ -230,8 +148,8 @@ def measured_link(members: MpiMembers) -> LinkModel:
     try:
         link = members.first_of(meter.pair(0, members.size - 1))
         assert link is not None
-        together = meter.together(link.bandwidth)
-        return members.first_of(link_model(link, together, members.size))
+        together, sums = meter.together(link.bandwidth), meter.sums(link.bandwidth)
+        return members.first_of(link_model(link, together, members.size, sums))
     finally:
         meter.close()
 

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 
 from playgrad.cluster.hosts import HostSlots
 from playgrad.cluster.link import ADDRESS, TOKEN, Link, LinkedStream, SilentStream
+from playgrad.devices.machines import machines_set
 from playgrad.devices.registry import reset_logical_devices, set_logical_devices
 from playgrad.errors import DeviceError, as_of_another_member, portable_error
 from playgrad.io.writing import writing
@@ -70,7 +71,12 @@ class Membership:
         writing.once, writing.here = self._once, self._is_first_of_machine
         share = max(1, (os.cpu_count() or 1) // place.slots)
         try:
-            with members_set(members), limited_to(share), links_set(measured_link(members)):
+            with (
+                members_set(members),
+                machines_set([each.name for each in self._places]),
+                limited_to(share),
+                links_set(measured_link(members)),
+            ):
                 yield members
         finally:
             writing.once, writing.here = before

@@ -14,12 +14,14 @@ import numpy as np
 from mpi4py import MPI
 
 from playgrad.cluster.differences import differing_calls, differing_runs, out_of_step
+from playgrad.cluster.mpi_clocks import clock_name, clocks_ahead
 from playgrad.cluster.mpi_comparison import CALL, RUN, MemberComparison
 from playgrad.cluster.mpi_driver import NAP, Driven, Driver
 from playgrad.cluster.mpi_exchange import exchanged
 from playgrad.cluster.mpi_transport import TAGS, MpiTransport, as_bytes, empty, longest_piece
 from playgrad.compiler.split import TensorChannel
-from playgrad.devices.kinds import index_of
+from playgrad.devices.kinds import index_of, kind_of
+from playgrad.devices.machines import full_name
 from playgrad.errors import DeviceError, GraphError, MembersDifferError
 from playgrad.runtime.members import Held
 from playgrad.runtime.run_digest import RunDigest
@@ -68,7 +70,8 @@ class MpiMembers:
         number = index_of(device)
         if number >= self.size:
             raise DeviceError(
-                f"there is no {device}: the run has {self.size} members with a device each.",
+                f"there is no {device}: the run has {self.size} members with a device each, up to "
+                f"{full_name(f'{kind_of(device).name}:{self.size - 1}')}.",
                 hint="Name fewer devices, or more processes with --hosts.",
             )
         return number
@@ -93,7 +96,8 @@ class MpiMembers:
     def begin_sum(self, ranks: tuple[int, ...], term: Array, total: Array) -> Driven:
         """Begin to add up the terms of the members ``ranks``. A thread drives MPI until the sum is
         there, while this one computes. Collective among these members."""
-        return self._driver.drive(self._groups[ranks].Iallreduce(term, total, MPI.SUM))
+        request = self._groups[ranks].Iallreduce(term, total, MPI.SUM)
+        return self._driver.drive(Driven(request, (term, total)))
 
     def end_sum(self, driven: Driven) -> float:
         """Wait until a sum is there; return since when.
@@ -101,7 +105,7 @@ class MpiMembers:
         Raises:
             PartFailedError: another member's part of the run has failed.
         """
-        self._poll(lambda: driven.end is not None, driven)
+        self._poll(lambda: self._driver.is_done(driven), driven)
         assert driven.end is not None
         return driven.end
 
@@ -220,6 +224,10 @@ class MpiMembers:
     def exchange(self, outgoing: Sequence[Any]) -> list[Any]:
         self._meet(_caller())
         return exchanged(self._control, outgoing, self.wait)
+
+    def clocks_ahead(self) -> list[float]:
+        names = self.all_of(clock_name())
+        return self.first_of(clocks_ahead(self._control, names, self.wait))
 
     def give_up(self, error: BaseException) -> None:
         text = f"member {self.rank} failed while variables changed, and ends: {error}"

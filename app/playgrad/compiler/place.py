@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from playgrad.compiler.program import Program, Rewriter
 from playgrad.devices.kinds import HOST, canonical, kind_of
+from playgrad.devices.machines import full_name, full_names
 from playgrad.errors import DeviceError, GraphError, PlaygradError, UnsupportedOpError
 from playgrad.graph.tensor import Node
 from playgrad.ops.state import is_variable
@@ -89,22 +90,22 @@ class Policy:
 
     def _obstacle(self, node: Node, device: str) -> str:
         if device not in self.available:
-            return f"{device} does not exist"
-        return f"{device} cannot run it: {kind_of(device).unsupported(node)}"
+            return f"{full_name(device)} does not exist"
+        return f"{full_name(device)} cannot run it: {kind_of(device).unsupported(node)}"
 
     def _problem(self, node: Node, device: str) -> PlaygradError | None:
         if device not in self.available:
             return DeviceError(
-                f"'{node.name}' is placed on {device}, which does not exist here.",
+                f"'{node.name}' is placed on {full_name(device)}, which does not exist here.",
                 op=node.name,
                 source=node.source,
-                hint=f"Available: {', '.join(self.available)}.",
+                hint=f"Available: {full_names(self.available)}.",
             )
         reason = kind_of(device).unsupported(node)
         if reason is None:
             return None
         return UnsupportedOpError(
-            f"the operation {node.op.name!r} cannot run on {device}: {reason}.",
+            f"the operation {node.op.name!r} cannot run on {full_name(device)}: {reason}.",
             op=node.name,
             source=node.source,
             hint="Place it on cpu:0.",
@@ -149,8 +150,8 @@ def decide(program: Program, policy: Policy) -> dict[Node, Decision]:
             home, device = decisions[by_name[name]].device, decisions[node].device
             if node in requested and device != home and not policy.soft:
                 raise GraphError(
-                    f"'{node.name}' is placed on {device}, but the variable {name!r} that "
-                    f"it uses in place is on {home}.",
+                    f"'{node.name}' is placed on {full_name(device)}, but the variable {name!r} "
+                    f"that it uses in place is on {full_name(home)}.",
                     op=node.name,
                     source=node.source,
                     hint="Put both in the same device scope.",
@@ -179,7 +180,7 @@ def _expect_together(node: Node, homes: Mapping[str, str]) -> None:
         homes: the device of each of them, by name.
     """
     if len(set(homes.values())) > 1:
-        places = ", ".join(f"{name!r} on {home}" for name, home in homes.items())
+        places = ", ".join(f"{name!r} on {full_name(home)}" for name, home in homes.items())
         raise GraphError(
             f"'{node.name}' uses variables of several devices in place: {places}.",
             op=node.name,

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 from playgrad.compiler.place import Policy
 from playgrad.compiler.program import Program
+from playgrad.devices.machines import full_name
 
 AUTO = "auto"
 """Requests automatic placement with default options."""
@@ -55,7 +56,7 @@ class PlannedPlacement:
             default=self.default,
             chosen=lambda node: self.devices.get(node.name),
             reason=lambda node: self.reasons[node.name],
-            default_reason=f"all on one device: {self.default}",
+            default_reason=f"all on one device: {full_name(self.default)}",
         )
 
 

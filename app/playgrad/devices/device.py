@@ -10,6 +10,7 @@ import numpy as np
 
 from playgrad.devices.base import Plan
 from playgrad.devices.first_choices import unmeasured_tuning
+from playgrad.devices.machines import full_name
 from playgrad.devices.pending import Result
 from playgrad.devices.target import PACKED_DOT, AdapterInfo, Target, most_rounds
 from playgrad.errors import DeviceLostError
@@ -70,6 +71,9 @@ class Device:
         """True once the device was lost."""
         return self.loss is not None
 
+    def __str__(self) -> str:
+        return f"{full_name(self.name)} ({self.adapter})"
+
     @property
     def adapter(self) -> str:
         """The name of the device's adapter."""
@@ -93,7 +97,7 @@ class Device:
     def _note(self, error: DeviceLostError) -> None:
         """Keep the reason of a loss, which may be reported by other code than meets it first."""
         if self.name not in error.message:
-            error.message = f"{self.name}: {error.message}"
+            error.message = f"{full_name(self.name)}: {error.message}"
         self.loss = self.loss or error
 
     def release(self, free: Callable[[], object]) -> None:
@@ -104,7 +108,7 @@ class Device:
 
     def give_up(self) -> None:
         """Abandon the device, which does not answer."""
-        self._note(DeviceLostError(f"{self.name} ({self.adapter}) was lost: it did not answer."))
+        self._note(DeviceLostError(f"{self} was lost: it did not answer."))
         self.host.give_up()
 
     def destroy(self) -> None:
@@ -112,7 +116,7 @@ class Device:
         try:
             self.release(self.host.destroy)
         finally:
-            self._note(DeviceLostError(f"{self.name} ({self.adapter}) was lost: it was closed."))
+            self._note(DeviceLostError(f"{self} was lost: it was closed."))
 
     def check(self) -> None:
         """Update ``lost``: a device can disappear while it is not in use."""

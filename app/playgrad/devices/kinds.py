@@ -20,6 +20,7 @@ from playgrad.graph.opdef import OpDef
 from playgrad.graph.spec import TensorSpec
 from playgrad.graph.tensor import Node
 
+_DEVICE = re.compile(r"([a-z]+)(?::[0-9]{1,9})?")
 _HELD_ANYWHERE = {"placeholder", "variable", "constant", "read_variable", "no_op"}
 
 
@@ -136,13 +137,16 @@ def kind_of(device: str) -> Kind:
     Raises:
         DeviceError: ``device`` is not the name of a device, with or without a number.
     """
-    match = re.fullmatch(r"([a-z]+)(?::[0-9]{1,9})?", device)
+    match = _DEVICE.fullmatch(device)
     kind = KINDS.get(match[1]) if match else None
     if kind is None:
         offered = [each for each in KINDS.values() if each.is_offered]
         names = [*(each.name for each in offered), *(each.first for each in offered)]
-        choices = f"{', '.join(names[:-1])} or {names[-1]}"
-        raise DeviceError(f"{device!r} is not a device.", hint=f"Write {choices}.")
+        hint = f"Write {', '.join(names[:-1])} or {names[-1]}."
+        here = _DEVICE.fullmatch(device.rpartition("/")[2])
+        if here and here[1] in KINDS:  # as errors and traces of several machines name it
+            hint = f"Write {here[0]}: the number says which machine it is on."
+        raise DeviceError(f"{device!r} is not a device.", hint=hint)
     return kind
 
 

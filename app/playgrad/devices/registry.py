@@ -23,6 +23,7 @@ from playgrad.devices.logical import (
     reset_logical_devices,
     set_logical_devices,
 )
+from playgrad.devices.machines import full_name, full_names
 from playgrad.devices.remote_cpu import Connection, RemoteCpu
 from playgrad.devices.saved_tunings import adapter_key, dump_tunings, parse_tunings
 from playgrad.devices.target import AdapterInfo
@@ -160,9 +161,9 @@ def look_for_lost_gpus() -> None:
 def _open_gpu(index: int) -> WebGpuDevice:
     count = len(gpu_adapters())
     if index >= count:
-        offered = ", ".join(f"gpu:{each}" for each in range(count)) or "no adapter"
+        offered = full_names(f"gpu:{each}" for each in range(count)) or "no adapter"
         raise DeviceError(
-            f"there is no gpu:{index}: WebGPU offers {offered} here.",
+            f"there is no {full_name(f'gpu:{index}')}: WebGPU offers {offered} here.",
             hint=gpu_hint(),
         )
     device = WebGpuDevice(f"gpu:{index}", _open_host(index), _new_cache())
@@ -177,8 +178,8 @@ def _open_host(index: int) -> Host:
     try:
         host: Host = package.open(number)
     except DeviceError as error:
-        name = f"gpu:{index}: "
-        error.message = name + error.message.removeprefix(name)
+        name = f"gpu:{index}"
+        error.message = f"{full_name(name)}: {error.message.removeprefix(f'{name}: ')}"
         error.hint = error.hint or gpu_hint()
         raise
     return host

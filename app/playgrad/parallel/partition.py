@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from playgrad.devices.kinds import canonical
+from playgrad.devices.machines import full_name
 from playgrad.errors import GraphError
 from playgrad.graph.graph import Graph
 from playgrad.graph.tensor import Node
@@ -157,7 +158,8 @@ def _user_devices(order: list[Node], possible: Sequence[str]) -> tuple[str, ...]
     if others and len(by_user) < len(placed):
         node = others[0]
         raise GraphError(
-            f"'{node.name}' is placed on {node.device}, but a pipeline places layers itself.",
+            f"'{node.name}' is placed on {full_name(str(node.device))}, but a pipeline places "
+            "layers itself.",
             op=node.name,
             source=node.source,
             hint="Leave the device scopes out, use DataParallel, or, for layers divided among the "

@@ -47,6 +47,9 @@ class Rewriting:
         self.graph = step.graph
         self.batch = batch
         self.distribution = distribution
+        self.collectives = distribution.collectives.for_sums(
+            list(map(_bytes, step.means)), len(distribution.devices)
+        )
         counts = distribution.micro_batches
         parts = sum(counts)
         bounds = [batch * part // parts for part in range(parts + 1)]
@@ -112,7 +115,7 @@ class Rewriting:
         buckets = self._buckets(backward)
         has_tasks = len(buckets) > 1
         self._pass(Pass(0, 0, False), forward, "forward" if has_tasks else None)
-        early = self.distribution.collectives.starts_early
+        early = self.collectives.starts_early
         ends: list[EndReduce] = []
         for number, (means, nodes) in enumerate(buckets):
             task = f"backward {number}" if has_tasks else None
@@ -233,7 +236,7 @@ class Rewriting:
         if len(replicas) > 1:
             with self.graph.phase(node.phase), self.graph.task(task):
                 devices = [replica.device(node) for replica in replicas]
-                totals = self.distribution.collectives.all_reduce(scaled, devices)
+                totals = self.collectives.all_reduce(scaled, devices)
         for replica, total in zip(replicas, totals, strict=True):
             replica.parts[micro][node.outputs[0]] = total
 
@@ -272,7 +275,7 @@ class Rewriting:
             if len(self.replicas) > 1 and not self.distribution.apart:
                 devices = [replica.devices[stage] for replica in self.replicas]
                 with self.graph.phase("update"), self.graph.task(task):
-                    end = self.distribution.collectives.begin_all_reduce_many(
+                    end = self.collectives.begin_all_reduce_many(
                         sums, devices, self.distribution.bucket_bytes
                     )
             ends.append((of_stage, end))

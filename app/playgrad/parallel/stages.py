@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
 
+from playgrad.devices.machines import full_names
 from playgrad.errors import GraphError
 
 ESTIMATED, BALANCED = "estimated", "balanced"
@@ -76,7 +77,7 @@ def deal_out(
     for item, place in enumerate(_placed(chain, groups)):
         if place not in (None, stage[item]):
             raise GraphError(
-                f"'{chain.names[item]}' is placed on {', '.join(chain.devices[item])}, devices of "
+                f"'{chain.names[item]}' is placed on {full_names(chain.devices[item])}, devices of "
                 f"stage {place}, but it is in stage {stage[item]}.",
                 hint="Place it on devices of its stage, or change the stages.",
             )
@@ -96,9 +97,9 @@ def _placed(chain: Chain, groups: Sequence[Sequence[str]]) -> list[int | None]:
     for name, devices in zip(chain.names, chain.devices, strict=True):
         stages = {stage_of.get(device) for device in devices}
         if None in stages or len(stages) > 1:
-            listed = "; ".join(", ".join(group) for group in groups)
+            listed = "; ".join(map(full_names, groups))
             raise GraphError(
-                f"'{name}' is placed on {', '.join(devices)}, but the stages of the pipeline have "
+                f"'{name}' is placed on {full_names(devices)}, but the stages of the pipeline have "
                 f"the devices {listed}.",
                 hint="Divide a layer among devices of one stage.",
             )

@@ -21,6 +21,7 @@ from playgrad.devices.device_times import (
     save_device_times,
 )
 from playgrad.devices.kinds import FIRST_GPU, HOST, canonical, kind_of
+from playgrad.devices.machines import full_name, full_names
 from playgrad.errors import DeviceError, PlaygradError
 from playgrad.graph.graph import Graph
 from playgrad.ops import matmul, reduce_sum, relu
@@ -104,7 +105,9 @@ def _existing(name: str) -> str:
         first = kind_of(device).first
         if first not in available:
             devices.opened(first)  # explains that there is none
-        raise DeviceError(f"there is no {device} here.", hint=f"Available: {', '.join(available)}.")
+        raise DeviceError(
+            f"there is no {full_name(device)} here.", hint=f"Available: {full_names(available)}."
+        )
     return device
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from playgrad.devices.kinds import CPU, HOST, kind_of
+from playgrad.devices.machines import full_name
 from playgrad.errors import OutOfMemoryError, PlaygradError
 from playgrad.graph.opdef import Attrs, OpDef
 from playgrad.graph.spec import TensorSpec
@@ -122,6 +123,11 @@ class Computation:
         )
 
     @property
+    def full_device(self) -> str:
+        """The name of the device, and of its machine if there are several."""
+        return full_name(self.device or CPU.first)
+
+    @property
     def result_bytes(self) -> int:
         """The bytes of its results."""
         return sum(map(CPU.bytes_of, self.outputs))
@@ -158,7 +164,7 @@ def explained(error: Exception, computation: Computation) -> Exception:
     """Return ``error``, raised by ``computation``, with its name and source."""
     if isinstance(error, MemoryError):
         return _out_of_memory(computation)
-    error.add_note(f"{computation.device} was computing '{computation.name}'.")
+    error.add_note(f"{computation.full_device} was computing '{computation.name}'.")
     if isinstance(error, PlaygradError):
         return error.located(computation.name, computation.source)
     return error
@@ -166,7 +172,8 @@ def explained(error: Exception, computation: Computation) -> Exception:
 
 def _out_of_memory(computation: Computation) -> OutOfMemoryError:
     return OutOfMemoryError(
-        f"there is no room for a result of {computation.result_bytes:,} bytes.",
+        f"{computation.full_device} has no room for a result of {computation.result_bytes:,} "
+        "bytes.",
         op=computation.name,
         source=computation.source,
         hint="Use a smaller batch or a smaller network.",

@@ -10,14 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
+from playgrad.devices.machines import full_name
 from playgrad.errors import MembersDifferError
 from playgrad.graph.spec import TensorSpec
 from playgrad.runtime.run_digest import RunDigest
-from playgrad.runtime.trace import Trace
+from playgrad.runtime.trace import Event, Trace
 from playgrad.runtime.transport import LocalTransport, TensorChannel, Transport
 
 Array = np.ndarray[Any, Any]
@@ -99,6 +101,11 @@ class Members(Protocol):
         """
         ...
 
+    def clocks_ahead(self) -> list[float]:
+        """Return by how many seconds the clock of each member (``time.perf_counter``) is ahead of
+        the first one's. Collective."""
+        ...
+
     def give_up(self, error: BaseException) -> None:
         """End all members: some may have changed variables, and others not."""
         ...
@@ -140,6 +147,9 @@ class Alone:
     def exchange(self, outgoing: Sequence[Any]) -> list[Any]:
         return list(outgoing)
 
+    def clocks_ahead(self) -> list[float]:
+        return [0.0]
+
     def give_up(self, error: BaseException) -> None:
         raise error
 
@@ -171,13 +181,35 @@ def check_same(members: Members, what: str, digest: int) -> None:
             )
 
 
-def gather_events(members: Members, trace: Trace) -> None:
-    """Add the events of all other members to the first one's ``trace``. Collective."""
-    if members.size > 1:
-        for events, clocks in members.all_of((trace.events, trace.clocks))[1:]:
-            if members.rank == 0:
-                trace.events.extend(events)
-                trace.clocks.update(clocks)
+def gather_events(members: Members, trace: Trace, since: int) -> None:
+    """Let the ``trace`` of each member have the events of all, by the first one's clock, and with
+    the full names of devices. Collective.
+
+    Args:
+        since: the number of events that it had before the run; all members have them.
+    """
+    if members.size == 1:
+        return
+    ahead = members.clocks_ahead()
+    everyone = members.all_of((trace.events[since:], trace.clocks, trace.round_trips))
+    del trace.events[since:]
+    for table in (trace.clocks, trace.round_trips):
+        table.clear()
+    for (events, clocks, trips), seconds in zip(everyone, ahead, strict=True):
+        trace.events += [_on_one_clock(event, seconds) for event in events]
+        trace.clocks.update({full_name(device): clock for device, clock in clocks.items()})
+        trace.round_trips.update({full_name(device): trip for device, trip in trips.items()})
+
+
+def _on_one_clock(event: Event, ahead: float) -> Event:
+    """Return ``event`` of a member whose clock is ``ahead`` of the first one's."""
+    return replace(
+        event,
+        device=full_name(event.device),
+        queued=event.queued - ahead,
+        start=event.start - ahead,
+        end=event.end - ahead,
+    )
 
 
 @contextmanager

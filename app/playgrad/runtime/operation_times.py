@@ -177,10 +177,9 @@ class TimedRunnable(Runnable):
 
     def traced(self, feeds: Mapping[str, Array], trace: Trace) -> list[Array]:
         """Run once, add the events to ``trace``, and return the fetched arrays in order."""
-        arrays = self.run(feeds, trace)
         for task in self.tasks:
             trace.clocks.setdefault(task.device, "operations")
-        return arrays
+        return self.run(feeds, trace)
 
     def unload(self) -> None:
         for plan in self._opened:

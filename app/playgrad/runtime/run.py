@@ -20,6 +20,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import suppress
 from queue import Empty
 
+from playgrad.devices.machines import full_name
 from playgrad.devices.pending import Pending
 from playgrad.devices.this_host import wait_any
 from playgrad.errors import DeviceTimeoutError
@@ -194,7 +195,9 @@ class Run:
         """Sleep until a task has ended, or for a moment if a stop must be checked for."""
         left = self._state.last_end + self._timeout - time.perf_counter()
         if left <= 0:
-            late = ", ".join(f"{task.device} ('{task.name}')" for task in self._abandon_all())
+            late = ", ".join(
+                f"{full_name(task.device)} ('{task.name}')" for task in self._abandon_all()
+            )
             raise DeviceTimeoutError(
                 f"no answer for {self._timeout:g} s from {late}.",
                 hint="The device hangs, or needs longer than the session's timeout allows.",

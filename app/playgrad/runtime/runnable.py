@@ -168,12 +168,13 @@ class Runnable:
             return arrays
         self._begin_run(feeds)
         self._vote = _OPEN
+        recorded = 0 if trace is None else len(trace.events)
         try:
             self._compute(feeds, trace, stop)
             arrays = self._fetched()
             if trace is not None:
                 trace.events.extend(self.transport.events())
-                gather_events(self.members, trace)
+                gather_events(self.members, trace, recorded)
         except BaseException:
             self._clear_values()
             self._rebuild()  # a device that hangs may write to the old values when it wakes up

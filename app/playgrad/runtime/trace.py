@@ -188,11 +188,12 @@ def table_text(trace: Trace) -> str:
     lines = [f"{count:,} {noun} in {1000 * trace.seconds:.3f} ms"]
     rows = slowest(trace)
     width = max(len(row.name) for row in rows)
-    lines.append(f"{'ms':>9}  {'share':>5}  {'operation':{width}}  device    kind")
+    places = max(8, *(len(row.device) for row in rows))
+    lines.append(f"{'ms':>9}  {'share':>5}  {'operation':{width}}  {'device':{places}}  kind")
     for row in rows:
         what = f"{row.kind} ({row.kernel})" if row.kernel else row.kind
         line = f"{1000 * row.seconds:9.3f}  {row.share:5.1%}  {row.name:{width}}"
-        lines.append(f"{line}  {row.device:8}  {what}".rstrip())
+        lines.append(f"{line}  {row.device:{places}}  {what}".rstrip())
     return "\n".join([*lines, *clock_sentences(trace)])
 
 

@@ -7,6 +7,7 @@ step of a small network. Here arguments are written to an array and the C functi
 from __future__ import annotations
 
 import ctypes
+import threading
 import weakref
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
@@ -31,8 +32,17 @@ _FIRST = SGEMM_PLACE + 4 * SGEMM_WORDS
 """The least address of an array."""
 
 
-@cache
+_starting = threading.Lock()
+
+
 def _engine() -> wasmtime.Engine:
+    """Return the compiler, which is one for all hosts, in whichever threads they are created."""
+    with _starting:
+        return _started_engine()
+
+
+@cache
+def _started_engine() -> wasmtime.Engine:
     """Return the compiler: addresses are reserved, so that a memory grows where it is."""
     config = wasmtime.Config()
     config.memory_reservation = 1 << 32

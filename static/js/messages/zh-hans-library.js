@@ -51,6 +51,9 @@ export const LAB = {
   "The algorithm that should be fastest for each size.": "按数据大小选用预计最快的算法。",
   "Through one device": "经由一个设备",
   "One device computes the sum and sends it back.": "由一个设备求和，再把结果发回。",
+  Fastest: "最快",
+  "By the transport where that should be faster. The last digits may differ.":
+    "如果预计更快，就由传输层完成。末几位数字可能不同。",
   "By the transport": "由传输层完成",
   "One operation between all: on several machines that of MPI.":
     "所有设备之间的一次操作：在多台机器上由 MPI 完成。",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
+from playgrad.devices.machines import full_name
 from playgrad.errors import DTypeError, GraphError, ShapeError, shape_text
 from playgrad.graph.graph import Graph
 from playgrad.graph.tensor import Node, Tensor
@@ -51,6 +52,10 @@ class Collectives:
     @property
     def name(self) -> str:
         return self.algorithm.name if self.algorithm else "auto"
+
+    def for_sums(self, sizes: Sequence[int], members: int) -> Collectives:
+        """Return the collectives for a step whose gradients have ``sizes``, in bytes."""
+        return self
 
     def send(self, tensor: Tensor, to: str) -> Tensor:
         """Return ``tensor`` on the device ``to``."""
@@ -212,14 +217,14 @@ def _expect_alike(tensors: Sequence[Tensor], devices: Sequence[str]) -> None:
         if tensor.shape != first.shape:
             raise ShapeError(
                 f"the members' tensors must have one shape, got {shape_text(first.shape)} on "
-                f"{devices[0]}, but {shape_text(tensor.shape)} on {device}.",
+                f"{full_name(devices[0])}, but {shape_text(tensor.shape)} on {full_name(device)}.",
                 op=tensor.node.name,
                 source=tensor.node.source,
             )
         if tensor.dtype != first.dtype:
             raise DTypeError(
-                f"the members' tensors must have one dtype, got {first.dtype} on {devices[0]}, but "
-                f"{tensor.dtype} on {device}.",
+                f"the members' tensors must have one dtype, got {first.dtype} on "
+                f"{full_name(devices[0])}, but {tensor.dtype} on {full_name(device)}.",
                 op=tensor.node.name,
                 source=tensor.node.source,
             )

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from playgrad.parallel.collectives.choice import LinkModel
+from playgrad.parallel.collectives.choice import LinkModel, TransportSums
 
 TASK_SECONDS = 100e-6
 """The time that a round takes beyond its messages: two tasks of the executor."""
@@ -43,8 +43,16 @@ class Together:
     rate: float = 1.0
 
 
-def link_model(link: MeasuredLink, together: Together, members: int) -> LinkModel:
-    """Return the model that collective algorithms are chosen by."""
+def link_model(
+    link: MeasuredLink, together: Together, members: int, sums: TransportSums | None = None
+) -> LinkModel:
+    """Return the model that collective algorithms are chosen by.
+
+    Args:
+        sums: the measured time of the transport's own sums, if it was measured.
+    """
+    if sums is not None:
+        sums = replace(sums, latency=sums.latency + TASK_SECONDS)
     both_ways = max(1.0, link.both_ways / link.bandwidth)
     at_once = round(members * together.bandwidth / max(link.both_ways, link.bandwidth))
     return LinkModel(
@@ -52,4 +60,5 @@ def link_model(link: MeasuredLink, together: Together, members: int) -> LinkMode
         bandwidth=link.bandwidth,
         at_once=min(max(at_once, 1), members),
         both_ways=min(both_ways, 2.0),
+        sums=sums,
     )

@@ -12,6 +12,7 @@ from playgrad.compiler.planner import Automatic, PlannedPlacement, Shapes
 from playgrad.compiler.program import Program
 from playgrad.devices import registry
 from playgrad.devices.kinds import canonical, kind_of
+from playgrad.devices.machines import full_names
 from playgrad.errors import DeviceError, OutOfMemoryError
 from playgrad.graph.tensor import Node
 from playgrad.ops.state import is_variable
@@ -73,7 +74,7 @@ class Candidate:
 
     @property
     def text(self) -> str:
-        return f"{_ms(self.seconds)} on {', '.join(self.prediction.devices)}"
+        return f"{_ms(self.seconds)} on {full_names(self.prediction.devices)}"
 
 
 @dataclass

@@ -10,6 +10,7 @@ from playgrad.compiler.compile import placeable, run_passes
 from playgrad.compiler.place import Decision, Policy, decide
 from playgrad.compiler.planner import Shapes
 from playgrad.compiler.program import Program
+from playgrad.devices.machines import full_name, full_names
 from playgrad.graph.tensor import Node
 from playgrad.parallel.placement.predict import CostModel, Prediction
 
@@ -49,7 +50,7 @@ class MeasuredSummary:
             scope = each.node.rpartition("/")[0]
             rows.setdefault((scope, each.device, each.reason), []).append(each.node)
         return [
-            {"scope": scope, "nodes": nodes, "device": device, "reason": reason}
+            {"scope": scope, "nodes": nodes, "device": full_name(device), "reason": reason}
             for (scope, device, reason), nodes in rows.items()
         ]
 
@@ -62,11 +63,11 @@ class MeasuredSummary:
 
     def _comparison(self) -> str:
         here, alone = self.prediction, self.alone
-        text = f"{1000 * here.seconds:.3g} ms on {', '.join(here.devices)}"
+        text = f"{1000 * here.seconds:.3g} ms on {full_names(here.devices)}"
         if here.devices == alone.devices:
             return text
         # A strategy's step on one device does the work of all its replicas in turn.
-        where = ", ".join(alone.devices)
+        where = full_names(alone.devices)
         return f"{text}, against {1000 * alone.seconds:.3g} ms with all of it on {where}"
 
     def as_dict(self) -> dict[str, Any]:
@@ -83,7 +84,7 @@ class MeasuredSummary:
         return "\n".join([self.headline, *self._lines()])
 
     def _lines(self) -> Iterator[str]:
-        width = max((len(each.device) for each in self.decisions), default=0)
+        width = max((len(row["device"]) for row in self.rows), default=0)
         scope = None
         for row in self.rows:
             if row["scope"] != scope:

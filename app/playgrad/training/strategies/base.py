@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 from playgrad.devices.kinds import canonical, kind_of
+from playgrad.devices.machines import full_names
 from playgrad.devices.registry import ensure_devices
 from playgrad.errors import DeviceError, GraphError
 from playgrad.networks.network import Network
@@ -258,7 +259,7 @@ class DistributedStrategy(SeveralDevices):
         """Raise GraphError if the user placed layers on several devices."""
         if len(placed_on) > 1:
             raise GraphError(
-                f"'{self.name}' cannot train layers placed on {', '.join(placed_on)}.",
+                f"'{self.name}' cannot train layers placed on {full_names(placed_on)}.",
                 hint="Remove the device scopes, or use DataParallel.",
             )
 
@@ -266,6 +267,10 @@ class DistributedStrategy(SeveralDevices):
 _COLLECTIVES = {
     "auto": ("Automatic", "The algorithm that should be fastest for each size."),
     "central": ("Through one device", "One device computes the sum and sends it back."),
+    "fastest": (
+        "Fastest",
+        "By the transport where that should be faster. The last digits may differ.",
+    ),
     "native": ("By the transport", "One operation between all: on several machines that of MPI."),
     "ring": ("Ring", "Each device sends parts to its neighbour: most even load, most messages."),
     "tree": ("Tree", "Pairs add up, then pairs of pairs: few rounds."),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from playgrad.devices.machines import full_names
 from playgrad.errors import GraphError
 from playgrad.parallel import collectives
 from playgrad.parallel.distribution import Distribution
@@ -69,8 +70,8 @@ class DataParallel(DistributedStrategy):
         width = max(1, len(placed_on))
         if len(names) % width or (placed_on and names[:width] != placed_on):
             raise GraphError(
-                f"layers are placed on {', '.join(placed_on)}, so each replica needs {width} "
-                f"devices, and the first replica those; got {', '.join(names)}.",
+                f"layers are placed on {full_names(placed_on)}, so each replica needs {width} "
+                f"devices, and the first replica those; got {full_names(names)}.",
                 hint="Name the devices in that order, the same number for every replica.",
             )
         return Distribution(

@@ -154,8 +154,16 @@ class Playground:
     @property
     def processor(self) -> str:
         """The processor in full, as the details of the badge have it."""
-        cores = min(16, int(self.page.evaluate("navigator.hardwareConcurrency")))
-        return f"CPU (SIMD, {cores} threads)" if cores > 1 else "CPU (SIMD)"
+        return f"CPU (SIMD, {self._cores} threads)" if self._cores > 1 else "CPU (SIMD)"
+
+    @property
+    def processor_in_brief(self) -> str:
+        """The processor as the badge has it."""
+        return f"CPU, {self._cores} threads" if self._cores > 1 else "CPU"
+
+    @property
+    def _cores(self) -> int:
+        return min(16, int(self.page.evaluate("navigator.hardwareConcurrency")))
 
     @property
     def steps(self) -> int:

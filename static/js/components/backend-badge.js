@@ -15,11 +15,13 @@ function isReference() {
   return fit !== null && kindOf(fit.device)?.isOffered === false;
 }
 
-/** What computes without a GPU: in a word, for the badge, and in full. */
+/** What computes without a GPU: in brief, for the badge, and in full. */
 function processor() {
   if (!hasSimd || isReference()) return { text: "CPU (NumPy)", name: "CPU (NumPy)" };
-  const name = stepThreads > 1 ? t().devices.threads(stepThreads) : "CPU (SIMD)";
-  return { text: "CPU", name };
+  const { threads, inBrief } = t().devices;
+  return stepThreads > 1
+    ? { text: inBrief(stepThreads), name: threads(stepThreads) }
+    : { text: "CPU", name: "CPU (SIMD)" };
 }
 
 /**

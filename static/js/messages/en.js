@@ -626,6 +626,7 @@ export const en = {
     why: (/** @type {string} */ problem) => `No GPU: ${problem}.`,
     instead: "Training runs on the CPU with NumPy.",
     threads: (/** @type {number} */ count) => `CPU (SIMD, ${count} threads)`,
+    inBrief: (/** @type {number} */ count) => `CPU, ${count} threads`,
     simd: "Training steps are compiled to WebAssembly with SIMD instructions.",
     compiledOperations: (/** @type {number} */ compiled, /** @type {number} */ all) =>
       `${count(compiled)} of ${count(all)} operations of this program are compiled${compiled < all ? "; Python computes the others" : ""}.`,

@@ -471,6 +471,7 @@ export const zhHans = {
     why: (problem) => `没有 GPU：${problem}。`,
     instead: "训练使用 NumPy，在 CPU 上运行。",
     threads: (count) => `CPU (SIMD, ${count} 个线程)`,
+    inBrief: (count) => `CPU,${count} 个线程`,
     simd: "训练步骤会编译成使用 SIMD 指令的 WebAssembly。",
     compiledOperations: (compiled, all) =>
       `这个程序的 ${count(all)} 个操作中有 ${count(compiled)} 个已编译${compiled < all ? "；其余由 Python 计算" : ""}。`,

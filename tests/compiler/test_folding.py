@@ -135,3 +135,22 @@ class TestShare:
         w = ops.Variable(1.0, name="w")
         fetches = [w.assign_add(1.0), w.assign_add(1.0), w.read_value(), w.read_value()]
         assert len(set(share(Program(graph, fetches)).fetches)) == 4
+
+
+class TestTransposes:
+    def test_two_that_undo_each_other_are_removed(self, graph):
+        x = ops.Variable(np.arange(24.0).reshape(2, 3, 4))
+        there = ops.transpose(x, [1, 0, 2])
+        y = ops.sin(ops.transpose(there, [1, 0, 2]))
+        program = fold(Program(graph, [y], []))
+        assert "transpose" not in kinds(program)
+        assert kinds(fold(Program(graph, [y, there], [])))["transpose"] == 1
+
+    def test_two_others_are_one(self, graph):
+        x = ops.Variable(np.arange(24.0).reshape(2, 3, 4))
+        y = ops.transpose(ops.transpose(x, [1, 2, 0]), [0, 2, 1])
+        program = fold(Program(graph, [y], []))
+        assert kinds(program)["transpose"] == 1
+        (last,) = (node for node in program.order() if node.op.name == "transpose")
+        assert last.attrs["perm"] == [1, 0, 2]
+        assert program.fetches[0].shape == y.shape

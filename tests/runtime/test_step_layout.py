@@ -165,6 +165,20 @@ def test_hidden_states_that_gradients_read_are_not_overwritten(graph: pg.Graph) 
     assert "slice" in named(layout)
 
 
+@pytest.mark.parametrize("read_later", [False, True])
+def test_joined_values_overwrite_the_parts_they_come_from(
+    graph: pg.Graph, read_later: bool
+) -> None:
+    parts = pg.unstack(pg.transpose(pg.Variable(floats(4, WIDTH, ROWS)), [0, 2, 1]))
+    joined = pg.stack([pg.sin(part) for part in parts])
+    fetches = [pg.reduce_sum(joined, 0)]
+    if read_later:
+        fetches.append(pg.reduce_max(parts[1] * pg.reduce_sum(joined)))
+    layout = layout_of(fetches)
+    (home,) = {layout.home(tensor)[0].node.op.name for tensor in layout.joined}
+    assert home == ("concat" if read_later else "transpose")
+
+
 def _random_program(random: np.random.Generator) -> list[pg.Tensor]:
     """Return results of a program that cuts, joins, adds and multiplies stacks of rows."""
     w = [pg.Variable(floats(WIDTH, WIDTH, seed=n) * np.float32(0.3)) for n in range(2)]

@@ -14,10 +14,10 @@ from playgrad.runtime.step_layout import StepLayout, StepValues, bytes_of, item_
 
 def lay_out_parts(values: StepValues, layout: StepLayout) -> None:
     """Add to ``layout`` the parts of values, and the values that are joined."""
-    _Parts(values, layout).lay_out()
+    _PartLayout(values, layout).lay_out()
 
 
-class _Parts:
+class _PartLayout:
     def __init__(self, values: StepValues, layout: StepLayout) -> None:
         self._values, self._layout = values, layout
 

@@ -26,10 +26,10 @@ def lay_out_products(
     Args:
         multiplies: whether a product is one call of BLAS.
     """
-    _Products(values, layout, multiplies).lay_out()
+    _ProductLayout(values, layout, multiplies).lay_out()
 
 
-class _Products:
+class _ProductLayout:
     def __init__(
         self, values: StepValues, layout: StepLayout, multiplies: Callable[[Node], bool]
     ) -> None:

@@ -117,8 +117,8 @@ def _write_sums(module: Module, form: PanelForm) -> Procedure:
             for within in range(0, chunk, 16):
                 part(target, window, within)
             return
-        with f.count(integer(chunk), 16) as within:
-            part(f.copy(target + within), f.copy(window + within), 0)
+        with f.count(integer(chunk), 16) as moved:
+            part(f.copy(target + moved), f.copy(window + moved), 0)
 
     window, target = f.local(I32), f.local(I32)
     with f.count(images):

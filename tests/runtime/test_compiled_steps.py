@@ -310,6 +310,16 @@ def test_gradients_of_cells_find_the_gates_as_they_need_them(
     assert chosen[-1] == 2 * squashes and (squashes or is_linear or fetches_gates)
 
 
+def test_results_of_sigmoid_that_are_almost_0(graph: pg.Graph, host: WasmtimeStepHost) -> None:
+    values = np.float32([-np.inf, -1e30, -110, -103, -100, -95, -89, -88, -87, 0, 88, 104, np.inf])
+    y = pg.sigmoid(pg.Variable(values))
+    with Session(graph, "cpu") as session:
+        result = session.run(y)
+        compiled(session, y)
+    expected = 1 / (1 + np.exp(-values.astype(np.float64).clip(-700, 700)))
+    np.testing.assert_allclose(result, expected, 1e-6, 1e-45)
+
+
 def test_gradients_of_saturated_cells(graph: pg.Graph, host: WasmtimeStepHost) -> None:
     """They divide hidden states by output gates, which may be almost 0."""
     size = np.float32([-1e30, -200, -95, -88, -60, 0, 60, 88, 200, 1e30])

@@ -12,6 +12,7 @@ import pytest
 import playgrad as pg
 from playgrad import nn
 from playgrad.ops.products import emit_matmul
+from playgrad.ops.recurrent.cells import lstm_cell
 from playgrad.ops.state import trainable_variables
 from playgrad.runtime import desktop_host, host_program
 from playgrad.runtime.session import Session
@@ -152,6 +153,16 @@ def test_a_factor_of_many_products_is_transposed_once(graph: pg.Graph) -> None:
     layout = layout_of([step])
     assert len(layout.turned) == 5
     assert len(set(layout.turned.values())) == 1
+
+
+def test_hidden_states_that_gradients_read_are_not_overwritten(graph: pg.Graph) -> None:
+    """The gradient of a cell divides its hidden state, of which the program reads parts alone."""
+    gates, a, w = (pg.Variable(floats(*size)) for size in [(4, 12), (2, 5), (5, 3)])
+    hidden, _ = lstm_cell(gates * 1.0, pg.Variable(floats(4, 3)))
+    y = pg.sin(pg.matmul(a, w) + hidden[:2]) + pg.cos(hidden[2:])
+    layout = layout_of([y, *pg.gradients(y, [gates, w])])
+    assert len(layout.squashing) == 2
+    assert "slice" in named(layout)
 
 
 @pytest.mark.parametrize("read_later", [False, True])

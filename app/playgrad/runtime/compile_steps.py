@@ -112,9 +112,12 @@ def _compiled(
     lay_out_parts(values, layout)
     common = {tensor for node in order.nodes for tensor in node.outputs if layout.is_shared(tensor)}
     layout.squashing = cells_that_squash(order.nodes, order.root, lasting | common)
+    cut = {whole for whole, _ in layout.within.values()}
     for node in layout.squashing:
         for hidden in layout.hidden(node):
             values.users.setdefault(hidden, []).append(node)
+            if hidden in cut:  # into parts that nothing may overwrite, then
+                layout.joined.add(hidden)
     lay_out_products(
         values, layout, lambda node: multiplies and node in order.emitters and calls_blas(node)
     )

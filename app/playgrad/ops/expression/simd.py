@@ -99,12 +99,15 @@ def tanh(f: Procedure, x: Local) -> StackValue:
 
 
 def sigmoid(f: Procedure, x: Local) -> StackValue:
-    """``1 / (1 + exp(-x))``. Below -88 it is no longer a normal number, and does not change."""
-    bounded = lanes("pmax", lanes("pmin", lanes("neg", x), floats(88.0)), floats(-87.0))
+    """``1 / (1 + exp(-x))``, with both terms of the sum, and so the 1 above, divided by half of the
+    power of two: a result that is almost 0 has all digits that float32 has for it."""
+    bounded = lanes("pmax", lanes("pmin", lanes("neg", x), floats(104.0)), floats(-104.0))
     value, whole = _exp_parts(f, f.copy(bounded))
-    scale = f.copy(_power_of_two(whole))
+    half = f.copy(shifted("i32 shr_s", whole, integer(1)))
+    scale = f.copy(_power_of_two(half))
+    one = f.copy(_power_of_two(lanes("i32 sub", half, whole)))
     power = multiply_add(f.copy(value), scale, scale, f.relaxed)
-    return lanes("div", floats(1.0), lanes("add", power, floats(1.0)))
+    return lanes("div", one, lanes("add", power, one))
 
 
 def log(f: Procedure, x: Local) -> StackValue:

@@ -82,6 +82,10 @@ def _squashed(i: Any, f: Any, g: Any, o: Any) -> tuple[Any, ...]:
     return _sigmoid(i), _sigmoid(f), _tanh(g), _sigmoid(o)
 
 
+_SMALLEST = float(np.finfo(np.float32).tiny)
+"""Added to a divisor that may be 0: it changes no number from 1e-30."""
+
+
 def _lstm(i: Any, f: Any, g: Any, o: Any, cell: Any) -> tuple[Any, ...]:
     enter, keep, candidate, leave = _squashed(i, f, g, o)
     memory = keep * cell + enter * candidate
@@ -114,9 +118,9 @@ def lstm_gradient_of_squashed(
     """Return the gradient of an LSTM cell by its gates, which are given squashed, and its state.
 
     ``hidden`` is its first result, ``leave * tanh(memory)``. If ``leave`` is so small that the
-    quotient is not exact, so are all products of the two in the gradient.
+    quotient is not exact, or 0, all products of the two in the gradient are almost 0.
     """
-    seen = hidden / leave
+    seen = hidden / (leave + _SMALLEST)
     return _lstm_gradient_of(enter, keep, candidate, leave, cell, by_hidden, by_memory, seen)
 
 

@@ -13,6 +13,14 @@ from tests.browser.playground import Playground
 pytestmark = [pytest.mark.browser, pytest.mark.pyodide, pytest.mark.slow]
 
 IMAGE = "/image/python.bin"
+SCRIPTS = [f"/static/engine/image{part}.js" for part in ("-worker", "-making", "")]
+MADE_OF = """async (scripts) => {
+  const keys = await (await caches.open("playgrad-1")).keys();
+  const { url } = keys.find(({ url }) => new URL(url).pathname === "/image/made.bin");
+  const { files } = await (await fetch("/version.json")).json();
+  const there = scripts.filter((path) => path in files);
+  return there.length > 0 && there.every((path) => url.includes(files[path].slice(0, 16)));
+}"""
 KEPT = """async () => {
   const keys = await (await caches.open("playgrad-1")).keys();
   const made = keys.filter(({ url }) => new URL(url).pathname === "/image/made.bin");
@@ -50,6 +58,7 @@ def test_a_second_visit_starts_from_an_image_that_the_first_has_made(
     drawn = visitor.finish(PROGRAM)
     assert "computed 1.0 0." in drawn
     visitor.wait(lambda: visitor.page.evaluate(KEPT) == [1, True])
+    assert visitor.page.evaluate(MADE_OF, SCRIPTS), "other scripts make another image"
 
     # Without the server, too: nothing is fetched, and nothing drawn twice.
     with network.broken("reset", lambda path: True):

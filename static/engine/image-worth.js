@@ -53,6 +53,22 @@ export class FirstBytes {
   }
 }
 
+/**
+ * Whether a file of the document has come on a quick line: a large one, not from a cache.
+ * @param {PerformanceEntryList} [entries]
+ */
+export function cameQuickly(entries = performance.getEntriesByType("resource")) {
+  return entries.some((entry) => {
+    const { transferSize, responseStart, responseEnd } = /** @type {PerformanceResourceTiming} */ (
+      entry
+    );
+    return (
+      transferSize >= FIRST.bytes &&
+      1000 * transferSize >= FIRST.rate * (responseEnd - responseStart)
+    );
+  });
+}
+
 export class ImageWorth {
   #abort = new AbortController();
   /** @type {{at: number, bytes: number}[]} all that has arrived, over time */

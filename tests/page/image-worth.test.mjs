@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { FirstBytes, ImageWorth } from "../../static/engine/image-worth.js";
+import { FirstBytes, ImageWorth, cameQuickly } from "../../static/engine/image-worth.js";
 
 const IMAGE = 16.5e6;
 
@@ -96,4 +96,15 @@ test("a line on which everything has arrived at once is quick", async () => {
   line.add(9e6, 40);
   line.end();
   assert.equal(await line.isQuick, true);
+});
+
+test("a large file of the document tells a quick line, one from a cache does not", () => {
+  const file = (/** @type {number} */ transferSize, /** @type {number} */ ms) => ({
+    transferSize,
+    responseStart: 70,
+    responseEnd: 70 + ms,
+  });
+  const [small, slow, kept] = [file(20_000, 1), file(180_000, 400), file(0, 2)];
+  assert.equal(cameQuickly([small, slow, kept]), false);
+  assert.equal(cameQuickly([small, slow, file(150_000, 30)]), true);
 });

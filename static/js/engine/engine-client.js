@@ -10,7 +10,7 @@
 import { DeviceWorkers } from "../../engine/connect.js";
 import { LATER_LIBRARY, ONNX, filesReadBy, isCode, isPackage } from "../../engine/data-files.js";
 import { DataStore } from "../../engine/data-store.js";
-import { isNarrow } from "../../engine/image-worth.js";
+import { cameQuickly, isNarrow } from "../../engine/image-worth.js";
 import { clearStop, requestInterrupt, requestStop } from "../../engine/shared-memory.js";
 import { Interpreter } from "../../engine/interpreter.js";
 import { Spare } from "../../engine/spare.js";
@@ -84,8 +84,6 @@ export class EngineClient {
   #started = false;
   /** Whether it has run a program. */
   #used = false;
-  /** Whether Python came on a quick line. */
-  #isQuick = false;
   /** Whether it runs one now. */
   #running = false;
   /** What it says of the run before is not heard. */
@@ -106,7 +104,7 @@ export class EngineClient {
       this.#receive({ kind: "data_arrived", path });
     },
     awaited: (awaited) => this.#receive({ kind: "data_awaited", awaited }),
-    isQuick: () => this.#isQuick && !isNarrow(),
+    isQuick: () => cameQuickly() && !isNarrow(),
     problem: (problem) => this.#receive({ kind: "data_problem", problem: dataProblem(problem) }),
     yours: async (path) => (await import("../own-data/user-data.js")).readFile(path),
   });
@@ -184,7 +182,6 @@ export class EngineClient {
         return;
       case "ready":
         this.#started = true;
-        this.#isQuick = event.isQuick;
         break;
       case "data_file":
         if (isPackage(event.path) || event.path === LATER_LIBRARY) this.#imported.add(event.path);

@@ -3,7 +3,7 @@
  * a worker of its own: it takes seconds. The page hands it to the service worker, which keeps it.
  */
 
-import { makeImage } from "./image-making.js";
+import { SCRIPTS, makeImage } from "./image-making.js";
 import {
   BUNDLE,
   LOCK,
@@ -22,30 +22,18 @@ import { filesIn } from "./stored-archive.js";
  *   `of`: the SHA-256, in hex, of the files that the image was made from and by, by path
  */
 
-/** The scripts that make images: a bundle, or its sources. Others would make another image of the same files. */
-const SCRIPTS = ["image-worker.js", "image-making.js", "image.js"].map((name) =>
-  urlOf(`/static/engine/${name}`),
-);
-
 /**
- * A file as the browser has kept it for this page: nothing is fetched for an image.
- * @param {string} url
- * @returns {Promise<Response | undefined>}
- */
-async function own(url) {
-  const asked = fetch(url, { cache: "only-if-cached", mode: "same-origin" });
-  const response = await asked.catch(() => undefined); // the browser rejects what it does not have
-  return response?.ok ? response : undefined;
-}
-
-/**
- * The same, or as a service worker has kept it. That may be of another version, or of another page on
- * this host, which the service worker sees by its digest.
+ * A file as the browser has kept it for this page: nothing is fetched for an image. What a service
+ * worker has kept besides may be of another version, or of another page on this host, which the page's
+ * own sees by its digest.
  * @param {string} url
  */
 async function kept(url) {
-  const response = (await own(url)) ?? (await caches.match(pathOf(url), { ignoreSearch: true }));
-  if (!response) throw new Error(`the browser has not kept ${url}`);
+  const own = fetch(url, { cache: "only-if-cached", mode: "same-origin" });
+  const response =
+    (await own.catch(() => undefined)) ?? // the browser rejects what it does not have
+    (await caches.match(pathOf(url), { ignoreSearch: true }));
+  if (!response?.ok) throw new Error(`the browser has not kept ${url}`);
   return new Uint8Array(await response.arrayBuffer());
 }
 
@@ -79,10 +67,8 @@ async function make() {
   await loaded(async () => {
     image = await makeImage(library, PLACES, /** @type {any} */ (table), bytes);
   }, files);
-  for (const url of SCRIPTS) {
-    const script = await own(url);
-    if (script) files.set(url, script.arrayBuffer().then((content) => new Uint8Array(content)));
-  }
+  // Other scripts would make another image of the same files.
+  [import.meta.url, ...SCRIPTS].forEach(get);
   const of = await Promise.all(
     [...files].map(async ([url, content]) => [pathOf(url), await sha256(await content)]),
   );

@@ -4,7 +4,10 @@
  * (image-worker.js; docs/decisions/066-a-page-makes-its-own-image.md).
  */
 
-import { PAGE, install, preparing } from "./image.js";
+import { SCRIPT, PAGE, install, preparing } from "./image.js";
+
+/** What makes an image as it is: these scripts, or the bundle that they are part of. */
+export const SCRIPTS = [import.meta.url, SCRIPT];
 
 /**
  * Modules that every page imports. The one whose functions only a page has is empty until

@@ -3,7 +3,7 @@
  * a worker of its own: it takes seconds. The page hands it to the service worker, which keeps it.
  */
 
-import { makeImage } from "./image-making.js";
+import { SCRIPTS, makeImage } from "./image-making.js";
 import {
   BUNDLE,
   LOCK,
@@ -19,19 +19,21 @@ import { filesIn } from "./stored-archive.js";
 
 /**
  * @typedef {{content: ArrayBuffer, sha256: string, of: Record<string, string>} | {problem: string}} Made
- *   `of`: the SHA-256, in hex, of the files that the image was made from, by path
+ *   `of`: the SHA-256, in hex, of the files that the image was made from and by, by path
  */
 
 /**
- * A file as the service worker or the browser has kept it: nothing is fetched for an image. It may be
- * of another version, which the service worker sees by its digest.
+ * A file as the browser has kept it for this page: nothing is fetched for an image. What a service
+ * worker has kept besides may be of another version, or of another page on this host, which the page's
+ * own sees by its digest.
  * @param {string} url
  */
 async function kept(url) {
+  const own = fetch(url, { cache: "only-if-cached", mode: "same-origin" });
   const response =
-    (await caches.match(pathOf(url), { ignoreSearch: true })) ??
-    (await fetch(url, { cache: "only-if-cached", mode: "same-origin" }));
-  if (!response.ok) throw new Error(`${url}: ${response.status}`);
+    (await own.catch(() => undefined)) ?? // the browser rejects what it does not have
+    (await caches.match(pathOf(url), { ignoreSearch: true }));
+  if (!response?.ok) throw new Error(`the browser has not kept ${url}`);
   return new Uint8Array(await response.arrayBuffer());
 }
 
@@ -65,6 +67,8 @@ async function make() {
   await loaded(async () => {
     image = await makeImage(library, PLACES, /** @type {any} */ (table), bytes);
   }, files);
+  // Other scripts would make another image of the same files.
+  [import.meta.url, ...SCRIPTS].forEach(get);
   const of = await Promise.all(
     [...files].map(async ([url, content]) => [pathOf(url), await sha256(await content)]),
   );

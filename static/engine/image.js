@@ -13,6 +13,8 @@ import { Gathered, LoadError, amountOf, check, open } from "./downloads.js";
 
 /** @import { Amount } from "./downloads.js" */
 
+/** This script, or the bundle that it is part of. */
+export const SCRIPT = import.meta.url;
 export const PAGE = 4096;
 const LENGTH = 4;
 
@@ -21,7 +23,8 @@ const LENGTH = 4;
  * @typedef {{state: number, files: Sizes, functions: number, memory: number,
  *            pages: [first: number, count: number][]}} Header
  *   sizes in bytes; `functions`: the number of functions after the libraries are loaded
- * @typedef {{header: Header, state: Uint8Array, body: Promise<Uint8Array>}} Image
+ * @typedef {{header: Header, state: Uint8Array, body: Promise<Uint8Array>, whole?: Promise<Uint8Array>}} Image
+ *   `whole` rejects if it is damaged
  * @typedef {Record<string, WebAssembly.Module>} Libraries compiled, by path
  * @typedef {any} Module the Emscripten module in which Pyodide runs
  */
@@ -148,7 +151,7 @@ export function preparing(create, prepare) {
  * @param {Image} image
  * @param {(module: Module, files: Uint8Array) => Promise<unknown>} installed installs the files
  */
-export function restoring(create, { header, state, body }, installed) {
+export function restoring(create, { header, state, body, whole }, installed) {
   const size = header.files.reduce((sum, [, each]) => sum + each, 0);
   const created = preparing(create, async (module) => {
     await installed(module, (await body).subarray(0, size));
@@ -162,6 +165,7 @@ export function restoring(create, { header, state, body }, installed) {
     /** @param {any} settings */
     async createPyodideModule(settings) {
       const module = await created(settings);
+      await whole; // what is damaged does not run
       fill(module, header, (await body).subarray(size));
       return module;
     },

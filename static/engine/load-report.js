@@ -88,6 +88,11 @@ export class LoadReport {
     };
   }
 
+  /** Say again what is wrong, to who was not there. */
+  repeat() {
+    if (this.#problems.size > 0) this.#report();
+  }
+
   /** What has arrived of all files, in bytes. */
   get received() {
     return this.#sum("received");

@@ -126,10 +126,9 @@ async function fetchAndRestore(downloads, streams, cache = "default") {
  */
 async function restoreFrom(downloads, image, streams) {
   const { runtime } = downloads;
-  const [made, whole] = await Promise.all([
-    restored(await downloads.library, image, runtime, streams),
-    image.whole,
-  ]);
+  // To its end, also if the image is damaged: two interpreters cannot start at the same time (`loaded`).
+  const made = await restored(await downloads.library, image, runtime, streams);
+  const whole = await image.whole;
   const template = async () => ({
     code: made.code,
     libraries: made.libraries,

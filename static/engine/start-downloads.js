@@ -35,9 +35,10 @@ export class Downloads {
     this.library.catch(() => {}); // reported where it is used
   }
 
-  /** @param {(state: LoadState) => void} report is told how the downloads go from now on */
+  /** @param {(state: LoadState) => void} report is told how the downloads go from now on, and what is wrong */
   tell(report) {
     this.#send = report;
+    this.#report.repeat();
   }
 
   /** Begin to download what every start needs that has no template. */

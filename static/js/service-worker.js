@@ -25,10 +25,11 @@
 
   /** Paths of files that belong to a version. */
   const FILES = /^\/(static|bundle|image|pyodide|data|packages)\/|^\/(names|examples)\.json$/;
-  /** The server's image of Python's memory; one that a page has made, and the files that it is made of. */
+  /** The server's image of Python's memory; one that a page has made, and the files that it is made of and by. */
   const IMAGE = "/image/python.bin";
   const MADE = "/image/made.bin";
-  const PARTS = /^\/(bundle|pyodide)\/(?!.*python_stdlib_later)/;
+  const PARTS =
+    /^\/((bundle|pyodide)\/(?!.*python_stdlib_later)|static\/engine\/image(-making|-worker)?\.js$)/;
   /** Images may come packed (engine/pixels.js), with the SHA-256 of what they unpack to. */
   const PIXELS = "application/vnd.playgrad.pixels-16";
   const UNPACKED_DIGEST = "Playgrad-Unpacked-Digest";

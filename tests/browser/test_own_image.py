@@ -13,6 +13,22 @@ from tests.browser.playground import Playground
 pytestmark = [pytest.mark.browser, pytest.mark.pyodide, pytest.mark.slow]
 
 IMAGE = "/image/python.bin"
+SCRIPTS = [f"/static/engine/image{part}.js" for part in ("-worker", "-making", "")]
+MADE_OF = """async (scripts) => {
+  const keys = await (await caches.open("playgrad-1")).keys();
+  const { url } = keys.find(({ url }) => new URL(url).pathname === "/image/made.bin");
+  const { files } = await (await fetch("/version.json")).json();
+  const there = scripts.filter((path) => path in files);
+  return there.length > 0 && there.every((path) => url.includes(files[path].slice(0, 16)));
+}"""
+DAMAGE = """async () => {
+  const cache = await caches.open("playgrad-1");
+  const key = (await cache.keys()).find(({ url }) => new URL(url).pathname === "/image/made.bin");
+  const response = await cache.match(key);
+  const bytes = new Uint8Array(await response.arrayBuffer());
+  for (let at = bytes.length - 20e6; at < bytes.length - 19e6; at += 7) bytes[at] ^= 255;
+  await cache.put(key, new Response(bytes, { headers: response.headers }));
+}"""
 KEPT = """async () => {
   const keys = await (await caches.open("playgrad-1")).keys();
   const made = keys.filter(({ url }) => new URL(url).pathname === "/image/made.bin");
@@ -50,6 +66,7 @@ def test_a_second_visit_starts_from_an_image_that_the_first_has_made(
     drawn = visitor.finish(PROGRAM)
     assert "computed 1.0 0." in drawn
     visitor.wait(lambda: visitor.page.evaluate(KEPT) == [1, True])
+    assert visitor.page.evaluate(MADE_OF, SCRIPTS), "other scripts make another image"
 
     # Without the server, too: nothing is fetched, and nothing drawn twice.
     with network.broken("reset", lambda path: True):
@@ -62,5 +79,12 @@ def test_a_second_visit_starts_from_an_image_that_the_first_has_made(
         assert "computed 1.0 0." in again and again not in drawn
         assert not any("without an image" in text for text in said), said
     assert IMAGE not in network.asked, "17 MB, for what is there"
+
+    # One that the browser has damaged does not run: it would end the tab.
+    visitor.page.evaluate(DAMAGE)
+    visitor.page.reload(wait_until="commit")
+    visitor.page.wait_for_selector("[data-testid=status]")
+    visitor.expect_status("ready", "done")
+    assert any("made.bin arrived damaged" in text for text in said), said
     visitor.forgive("Failed to load resource")
     visitor.close()

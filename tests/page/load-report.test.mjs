@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
+import { LoadError } from "../../static/engine/downloads.js";
 import { LoadReport } from "../../static/engine/load-report.js";
 
 /** A report whose clock the test moves, and its messages. */
@@ -76,4 +77,18 @@ test("the time that is left follows the line without jumps", (t) => {
   clock.now += 60_000;
   progress({ received: 1e5, total });
   assert.equal(sent.at(-1).seconds, null);
+});
+
+test("who comes later is told what is wrong, but not that all is well", () => {
+  const sent = [];
+  const report = new LoadReport(({ problem }) => sent.push(problem));
+  report.repeat();
+  assert.deepEqual(sent, []);
+  const { problem } = report.options("/code");
+  problem(new LoadError("code: no answer.", { code: "silent" }), 4000);
+  report.repeat();
+  assert.deepEqual(
+    sent.map(({ message, seconds }) => [message, seconds]),
+    Array(2).fill(["code: no answer.", 4]),
+  );
 });

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import subprocess
+import sys
 
 from playgrad.compiler import compile as compiler
 from playgrad.devices import saved_tunings
@@ -27,6 +29,23 @@ def test_the_kernels_are_hashed_once() -> None:
     saved_tunings.kernels_hash.cache_clear()
     warm_up()
     assert saved_tunings.kernels_hash.cache_info().currsize == 1
+
+
+_DRAWS = """
+import secrets
+drawn = []
+secrets.token_bytes = lambda count=None: drawn.append(count) or b"0" * (count or 32)
+import playgrad, playgrad.io
+from playgrad.page.question import questions
+from playgrad.page.warm_up import warm_up
+forms = [question.request for question in questions().values()]
+warm_up()
+assert not drawn, drawn
+"""
+
+
+def test_an_image_has_drawn_nothing_that_tells_processes_apart() -> None:
+    subprocess.run([sys.executable, "-c", _DRAWS], check=True, timeout=300)
 
 
 def test_touching_no_memory_or_too_much_is_no_error() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from secrets import token_hex
 from typing import Any, Protocol
 from zlib import crc32
@@ -137,12 +137,16 @@ class CallKinds:
         return code
 
 
-_PROCESS = token_hex(8)
+@cache
+def _process() -> str:
+    """Return what no other process has. Not drawn by an import: pages share the memory after it,
+    and with it the addresses of objects."""
+    return token_hex(8)
 
 
 def _here(thing: object) -> str:
     """Return what no other object of this or another process has."""
-    return f"{_PROCESS}:{id(thing)}"
+    return f"{_process()}:{id(thing)}"
 
 
 class _Within(threading.local):

@@ -2,6 +2,7 @@
 
 import { urlOf } from "../../engine/root.js";
 import { effect } from "../../vendor/preact.js";
+import { isPhone } from "../frame/layout.js";
 import * as store from "../state/store.js";
 
 const SCRIPT = urlOf("/static/engine/image-worker.js");
@@ -12,9 +13,9 @@ const MOST_TRIES = 3;
 /** Gigabytes that a device should have: a second Python and copies of its memory take 0.3 of them. */
 const LEAST_MEMORY = 4;
 
-/** Whether an image is to be made here, once Python has started without one. */
+/** Whether an image is to be made here, once Python has started without one. Browsers that do not say how much memory there is run on phones, too. */
 export function canMakeImage() {
-  const { deviceMemory = LEAST_MEMORY } = /** @type {any} */ (navigator);
+  const { deviceMemory = isPhone.value ? 0 : LEAST_MEMORY } = /** @type {any} */ (navigator);
   return Boolean(navigator.serviceWorker) && deviceMemory >= LEAST_MEMORY;
 }
 

@@ -102,12 +102,12 @@ def test_training_makes_encoders_only_and_sends_no_byte(engine: Engine) -> None:
     """1,024 steps of ``fit`` on device data, with losses reported."""
     calls = calls_between_marks(engine, _FIT)
     assert set(calls) == {"createCommandEncoder", "submit"}
-    assert calls["createCommandEncoder"] == calls["submit"] < 1024 + 300
+    assert calls["submit"] <= calls["createCommandEncoder"] < 1024 + 300
 
 
 def test_reading_each_loss_makes_encoders_only_and_sends_no_byte(engine: Engine) -> None:
-    """One for the step, one for the read."""
-    assert calls_between_marks(engine, _READ_EACH) == {"createCommandEncoder": 2000, "submit": 2000}
+    """One encoder for the step and one for the read, which are submitted together."""
+    assert calls_between_marks(engine, _READ_EACH) == {"createCommandEncoder": 2000, "submit": 1000}
 
 
 @pytest.mark.parametrize("steps", [2000, *slow(10_000)])

@@ -79,7 +79,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     kinds = tree / "app/playgrad/devices/kinds.py"
     text = kinds.read_text(encoding="utf-8")
     record = 'NPU = dataclasses.replace(GPU, name="npu", title="NPU")\nKINDS = {'
-    text = text.replace("KINDS = {", record).replace("(CPU, GPU)", "(CPU, GPU, NPU)")
+    text = text.replace("KINDS = {", record).replace("(CPU, GPU, ", "(CPU, GPU, NPU, ")
     kinds.write_text(text.replace("import functools", "import dataclasses\nimport functools"))
     python(tree, "-m", "tools.messages")
     return tree

@@ -215,9 +215,13 @@ def page_host() -> StepHost | None:
 def _page_threads() -> int:
     """Return how many threads a page can have for steps: 1 if it may not share memory."""
     try:
-        from playgrad.devices._browser.threads import most_threads
-    except ImportError:  # the worker of another processor
+        import playgrad_host  # type: ignore[import-not-found]
+    except ImportError:
+        playgrad_host = None
+    if not hasattr(playgrad_host, "most_threads"):  # the worker of another processor
         return 1
+    from playgrad.devices._browser.threads import most_threads
+
     return most_threads()
 
 

@@ -123,11 +123,13 @@ const page = await bundle([...panels, ...starts, ...exposed], {
 });
 const boot = "engine/python-boot.js";
 const workers = ["engine/python-worker.js", "engine/cpu-worker.js"];
+// What imports `boot` is no part of the chunk that `boot` imports: it would be evaluated before it.
+const apart = [...workers, boot, "engine/early-start.js"];
 await bundle([...workers, boot], {
   plugins: [asInSource("../", [boot])],
   groups: [
     {
-      name: (id) => ([...workers, boot].includes(inside(id)) ? null : "engine"),
+      name: (id) => (apart.includes(inside(id)) ? null : "engine"),
       debugName: "engine",
     },
   ],

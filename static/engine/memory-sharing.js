@@ -26,8 +26,9 @@ export function canShareMemory() {
   try {
     const limits = { initial: FIRST_PAGES, maximum: MOST_PAGES, shared: true };
     return new WebAssembly.Memory(limits).buffer instanceof SharedArrayBuffer;
-  } catch {
-    return false; // there is no room for so many addresses
+  } catch (error) {
+    if (error instanceof RangeError) return false; // there is no room for so many addresses
+    throw error;
   }
 }
 

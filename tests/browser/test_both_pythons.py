@@ -83,7 +83,7 @@ SKIPPED = {
     "histograms",  # of steps that a clock chooses
     "gzip", "signal_to_noise",
     "times", "markdown", "json",  # of the machine's speed
-    "computed_nodes",  # the page's Python compiles steps, the desktop's does not here
+    "computed_nodes", "adapter",  # the page's Python compiles steps, the desktop's does not here
 }  # fmt: skip
 """Parts of messages that depend on time, on the host, or on the last bit of a number."""
 

@@ -74,7 +74,7 @@ def test_fused_steps_in_place_give_the_values_of_random_programs(sampled: Sample
     segments = compiled.segments[FIRST_GPU]
     data = steps_of(segments, compiled.program.fetches, places, IN_PLACE)
     external = {"state": np.frombuffer(memory, np.uint8)}
-    runner = StepsRunner(json.loads(json.dumps(data)), external, "planned")
+    runner = StepsRunner(json.loads(json.dumps(data)), external, "cpu:0")
     assert data["writes"] == []
     runner.feed(
         {

@@ -13,7 +13,7 @@ import pytest
 import playgrad as pg
 from playgrad import nn
 from playgrad.compiler.place import Policy
-from playgrad.devices import registry
+from playgrad.devices import kinds, registry
 from playgrad.errors import GraphError
 from playgrad.graph.graph import reset_default_graph
 from playgrad.page.graph_view import asynchronous_view, graph_view
@@ -229,7 +229,7 @@ def test_a_delayed_device_is_held_up() -> None:
 def test_a_slow_replica_does_not_hold_up_the_parameters() -> None:
     """The parameters are on the same device as the slow replica."""
     lab = Lab.of({"strategy": "async", "devices": 2, "delays": [20, 0], "steps": 12})
-    assert lab.strategy.delays == {"cpu:0": 0.02, "gpu:0": 0.02}
+    assert lab.strategy.delays == {kind.first: 0.02 for kind in kinds.KINDS.values()}
     reports, model = train(lab)
     assert model.session.executor.delays == {}
     held = {e["device"] for r in reports for e in r["events"] if e["kind"] == "delay"}

@@ -105,32 +105,14 @@ def _compiled(
     threads: int = 1,
 ) -> CompiledStep:
     constants = [node.outputs[0] for node in nodes if node.op.name == "constant"]
-    lasting = {*map(order.root, fetches), *order.written.values()}
-    layout = order.layout
-    fixed = [order.written[name] for name in order.in_place]
-    values = StepValues(order.nodes, order.root, lasting, fixed)
-    lay_out_parts(values, layout)
-    common = {tensor for node in order.nodes for tensor in node.outputs if layout.is_shared(tensor)}
-    layout.squashing = cells_that_squash(order.nodes, order.root, lasting | common)
-    cut = {whole for whole, _ in layout.within.values()}
-    for node in layout.squashing:
-        for hidden in layout.hidden(node):
-            values.users.setdefault(hidden, []).append(node)
-            if hidden in cut:  # into parts that nothing may overwrite, then
-                layout.joined.add(hidden)
-    lay_out_products(
-        values, layout, lambda node: multiplies and node in order.emitters and calls_blas(node)
-    )
-    lay_out_in_place(
-        values, layout, lambda node: node in order.emitters and order.emitters[node].in_place
-    )
+    _lay_out(order, {*map(order.root, fetches), *order.written.values()}, multiplies)
     arena = plan_arena(order, fetches, fed, constants)
     # Fetches are read after the last run, and before Python writes to variables.
     fetches_old = any(order.variable_of(tensor) in order.written for tensor in fetches)
 
     def compiled(threads: int) -> CompiledStep:
         code = StepCode(relaxed, multiplies, threads)
-        code.squashing = layout.squashing
+        code.squashing = order.layout.squashing
         return _StepCompiler(order, arena, overwrites, fetches_old, code).compiled()
 
     if threads > 1:
@@ -157,6 +139,32 @@ def _may_multiply(node: Node) -> bool:
     return is_product(node) or node.op.name == "while_loop"
 
 
+def _lay_out(order: StepOrder, lasting: set[Tensor], multiplies: bool) -> None:
+    """Decide which values of a step lie within others.
+
+    Args:
+        lasting: the values that are needed after the step.
+    """
+    layout = order.layout
+    fixed = [order.written[name] for name in order.in_place]
+    values = StepValues(order.nodes, order.root, lasting, fixed)
+    lay_out_parts(values, layout)
+    common = {tensor for node in order.nodes for tensor in node.outputs if layout.is_shared(tensor)}
+    layout.squashing = cells_that_squash(order.nodes, order.root, lasting | common)
+    cut = {whole for whole, _ in layout.within.values()}
+    for node in layout.squashing:
+        for hidden in layout.hidden(node):
+            values.users.setdefault(hidden, []).append(node)
+            if hidden in cut:  # into parts that nothing may overwrite, then
+                layout.joined.add(hidden)
+    lay_out_products(
+        values, layout, lambda node: multiplies and node in order.emitters and calls_blas(node)
+    )
+    lay_out_in_place(
+        values, layout, lambda node: node in order.emitters and order.emitters[node].in_place
+    )
+
+
 class _StepCompiler:
     """Writes the parts of a step."""
 
@@ -175,6 +183,7 @@ class _StepCompiler:
         self._builder = builder
         self._runs = 0
         self._turned: set[Tensor] = set()
+        self._numbers = {node: number for number, node in enumerate(order.nodes)}
         self._constants = [
             self._builder.add_constant(np.asarray(tensor.node.attrs["value"]))
             for tensor in arena.constants
@@ -183,10 +192,7 @@ class _StepCompiler:
     def compiled(self) -> CompiledStep:
         order, builder = self._order, self._builder
         commits = {n: t for n, t in order.written.items() if n not in order.in_place}
-        number, runs = 0, []
-        for part in order.parts:
-            runs.append(self._part(part, number) if part.compiled else [])
-            number += len(part.nodes)
+        runs = [self._part(part) if part.compiled else [] for part in order.parts]
         repeats = False
         if self._overwrites and not self._fetches_old and order.parts[-1].compiled:
             repeats = self._runs == len(order.parts) == 1
@@ -212,8 +218,8 @@ class _StepCompiler:
             builder.private_bytes,
         )
 
-    def _part(self, part: Part, number: int) -> list[int]:
-        """Write a part whose first node has ``number``; return the numbers of its functions."""
+    def _part(self, part: Part) -> list[int]:
+        """Write a part; return the numbers of its functions."""
         runs = [self._begin()]
         work, overwrites = 0.0, False
         for node in part.nodes:
@@ -223,17 +229,16 @@ class _StepCompiler:
             if early or (work > LONGEST and not overwrites):
                 runs.append(self._begin())
                 work = operations(node)
-            self._write(node, number)
+            self._write(node)
             if early:
                 runs.append(self._begin())
-            number += 1
         return runs
 
     def _begin(self) -> int:
         self._runs += 1
         return self._builder.begin_run()
 
-    def _write(self, node: Node, number: int) -> None:
+    def _write(self, node: Node) -> None:
         layout = self._order.layout
         if node in layout.free:
             return
@@ -241,7 +246,7 @@ class _StepCompiler:
         if node in layout.products or node in layout.turned:
             self._write_product(node)
             return
-        builder.begin_operation(number)
+        builder.begin_operation(self._numbers[node])
         sources = (*node.inputs, *layout.hidden(node))
         inputs, outputs = (list(map(self._operand, each)) for each in (sources, node.outputs))
         emitter.emit(builder, node, inputs, outputs)
@@ -252,7 +257,7 @@ class _StepCompiler:
         """Write a product, or a sum of one and something else."""
         layout, root = self._order.layout, self._order.root
         product = layout.products.get(node, node)
-        self._builder.begin_operation(self._order.nodes.index(product))
+        self._builder.begin_operation(self._numbers[product])
         added = [x for x in node.inputs if root(x) is not root(product.outputs[0])]
         other = self._operand(added[0]) if product is not node else None
         a, b = map(self._address, product.inputs)

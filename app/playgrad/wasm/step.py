@@ -44,6 +44,12 @@ LONGEST = 1e-3
 a core in the middle of one."""
 
 
+def chunk_size(total: int, chunks: int, unit: int = 1) -> int:
+    """Return how many of ``total`` parts each of ``chunks`` has, but the last one, which has the
+    rest: a multiple of ``unit``, parts that stay together."""
+    return -(-total // (chunks * unit)) * unit
+
+
 class StepCode:
     """Writes runs of operations, each an exported function, into one module.
 

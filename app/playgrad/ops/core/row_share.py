@@ -6,19 +6,21 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Hashable, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from playgrad.graph.opdef import Attrs
 from playgrad.graph.spec import TensorSpec
-from playgrad.wasm.step import StepCode
+from playgrad.wasm.step import StepCode, chunk_size
 from playgrad.wasm.threads import ChunkCode
 from playgrad.wasm.values import StackValue
 
 WriteChunk = Callable[[ChunkCode, int, Sequence[StackValue], StackValue], None]
 """Writes the code of a chunk: of so many rows, from the places of their operands and other
 arguments, and the number of the first row."""
+PART = "part"
+"""The attribute of a chunk of `PartChunks`: which part of the results it computes."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +86,22 @@ class Chunks(ABC):
         step.split((key, self), self.count, (*places, *others), write, private)
 
 
+class PartChunks(Chunks):
+    """Chunks of a kernel that computes a `PART` of its results if it is told which."""
+
+    def specs(self, specs: Sequence[TensorSpec], size: int) -> tuple[TensorSpec, ...]:
+        """Return the specs of the operands: those of the whole."""
+        return tuple(specs)
+
+    def attrs(self, attrs: Attrs, size: int) -> Attrs:
+        """Return the attributes of a chunk of so many rows."""
+        return {**attrs, PART: self.part(size)}
+
+    @abstractmethod
+    def part(self, size: int) -> Any:
+        """Return the part that a chunk of so many rows computes."""
+
+
 class Sharing(Protocol):
     """Says how threads share a kernel."""
 
@@ -141,7 +159,7 @@ class SharedRows:
             return None
         largest = max(spec.size for spec, row in zip(specs, steps, strict=True) if row)
         chunks = step.chunks(self.seconds * largest, rows)
-        return None if chunks == 1 else RowChunks(rows, -(-rows // chunks), steps)
+        return None if chunks == 1 else RowChunks(rows, chunk_size(rows, chunks), steps)
 
 
 @dataclass(frozen=True)

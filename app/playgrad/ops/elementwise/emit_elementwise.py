@@ -13,7 +13,7 @@ from playgrad.ops.expression.simd_kernel import LeafForm, as_rows
 from playgrad.ops.expression.simd_nest import write_nest
 from playgrad.ops.expression.simd_rows import WIDTH, RowParts, write_rows
 from playgrad.ops.expression.simd_values import can_compute
-from playgrad.wasm.step import StepCode
+from playgrad.wasm.step import StepCode, chunk_size
 from playgrad.wasm.threads import MOST_ARGUMENTS, ChunkCode
 from playgrad.wasm.values import integer, smaller
 
@@ -96,7 +96,7 @@ class RowShare:
         chunks = step.chunks(rows * columns * operands / _BANDWIDTH, total // unit)
         if chunks == 1:
             return None
-        size = -(-total // (chunks * unit)) * unit
+        size = chunk_size(total, chunks, unit)
         return cls(by_rows, columns, total, size, -(-total // size))
 
     def bytes_of(self, form: LeafForm, item: int) -> int:

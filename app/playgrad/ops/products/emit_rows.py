@@ -6,7 +6,7 @@ from playgrad.ops.products.product_share import SPEED
 from playgrad.wasm.procedure import Procedure
 from playgrad.wasm.row_product import LEAST_COLUMNS, MOST_ROWS, write_row_product
 from playgrad.wasm.small_product import ProductForm
-from playgrad.wasm.step import StepCode
+from playgrad.wasm.step import StepCode, chunk_size
 from playgrad.wasm.threads import ChunkCode
 from playgrad.wasm.values import StackValue, integer, smaller
 
@@ -34,7 +34,7 @@ def emit_rows(
             f.call(product, *sizes, *operand, matrix, integer(form.b[1]), result + row * form.c[1])
 
     chunks = step.chunks(form.multiplications / SPEED, -(-form.columns // _UNIT))
-    size = -(-form.columns // (chunks * _UNIT)) * _UNIT
+    size = chunk_size(form.columns, chunks, _UNIT)
     count = -(-form.columns // size)
     if count == 1 or form.columns - (count - 1) * size < LEAST_COLUMNS:
         rows(step.f, integer(form.columns), (a, b, c))

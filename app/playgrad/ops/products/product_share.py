@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from playgrad.wasm.product import COLUMNS, ROWS
 from playgrad.wasm.small_product import ProductForm
-from playgrad.wasm.step import CHUNKS, StepCode
+from playgrad.wasm.step import CHUNKS, StepCode, chunk_size
 from playgrad.wasm.threads import ChunkCode
 from playgrad.wasm.values import StackValue, integer, smaller
 
@@ -64,7 +64,7 @@ class ProductShare:
                 break
         if chunks == 1:
             return None
-        size = -(-sizes[axis] // (chunks * unit)) * unit
+        size = chunk_size(sizes[axis], chunks, unit)
         return cls(sizes, axis, size, -(-sizes[axis] // size))
 
     def part(self, job: ChunkCode) -> tuple[list[StackValue], StackValue]:

@@ -9,18 +9,17 @@ import numpy as np
 
 from playgrad.graph.opdef import Attrs
 from playgrad.graph.spec import TensorSpec
-from playgrad.ops.core.row_share import Chunks
-from playgrad.wasm.step import StepCode
+from playgrad.ops.core.row_share import Chunks, PartChunks
+from playgrad.wasm.step import StepCode, chunk_size
 
-PART = "part"
-"""The attribute of a chunk, the number of its elements."""
 _UNIT = 16
 """Elements that stay together: whole vectors, and pairs of random words."""
 
 
 @dataclass(frozen=True)
 class SharedElements:
-    """That a kernel computes each element of the result by its number, and can compute a `PART`.
+    """That a kernel computes each element of the result by its number, and can compute a
+    `PART`: so many elements.
 
     Attributes:
         seconds: about those of an element.
@@ -44,16 +43,12 @@ class SharedElements:
             np.dtype(spec.dtype).itemsize if spec.size == total else 0
             for spec in (*inputs, *outputs)
         )
-        return ElementChunks(total, -(-total // (chunks * _UNIT)) * _UNIT, steps)
+        return ElementChunks(total, chunk_size(total, chunks, _UNIT), steps)
 
 
-class ElementChunks(Chunks):
+class ElementChunks(PartChunks):
     """Elements in C order."""
 
-    def specs(self, specs: Sequence[TensorSpec], size: int) -> tuple[TensorSpec, ...]:
-        """Return the specs of the operands: those of the whole."""
-        return tuple(specs)
-
-    def attrs(self, attrs: Attrs, size: int) -> Attrs:
-        """Return the attributes of a chunk of so many elements."""
-        return {**attrs, PART: size}
+    def part(self, size: int) -> int:
+        """Return the number of elements of a chunk."""
+        return size

@@ -8,10 +8,11 @@ from math import prod
 import numpy as np
 
 from playgrad.graph.opdef import Attrs
+from playgrad.ops.core.row_share import PART
 from playgrad.ops.core.static_kernel import MOVED, static_kernel
 from playgrad.ops.expression import simd
 from playgrad.ops.expression.simd_doubles import DOUBLES
-from playgrad.ops.random.element_share import PART, SharedElements
+from playgrad.ops.random.element_share import SharedElements
 from playgrad.ops.random.random_inputs import seed_of
 from playgrad.wasm.encoding import I32, V128
 from playgrad.wasm.kernel import ArrayPlace, KernelCode

@@ -7,10 +7,10 @@ from math import prod
 
 from playgrad.graph.opdef import Attrs
 from playgrad.ops.arrays.broadcast import sum_axes
-from playgrad.ops.core.row_share import SharedRows
+from playgrad.ops.core.row_share import PART, SharedRows
 from playgrad.ops.core.static_kernel import COMPUTED, Write, static_kernel
 from playgrad.ops.core.sums import LONG
-from playgrad.ops.reductions.result_share import PART, SharedResults
+from playgrad.ops.reductions.result_share import SharedResults
 from playgrad.wasm.elements import load, store
 from playgrad.wasm.encoding import F32, F64
 from playgrad.wasm.kernel import ArrayPlace, KernelCode

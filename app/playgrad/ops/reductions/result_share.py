@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from playgrad.graph.opdef import Attrs
 from playgrad.graph.spec import TensorSpec
-from playgrad.ops.core.row_share import Chunks
+from playgrad.ops.core.row_share import Chunks, PartChunks
 from playgrad.wasm.reductions import ResultPart, kept_axes
-from playgrad.wasm.step import StepCode
+from playgrad.wasm.step import StepCode, chunk_size
 
-PART = "part"
-"""The attribute of a chunk, its `ResultPart`."""
 _SECONDS = 5e-10
 """About those of an element."""
 _COLUMNS = 16
@@ -27,7 +24,8 @@ Axes = Callable[[tuple[int, ...], tuple[int, ...], Attrs], Sequence[int]]
 
 @dataclass(frozen=True)
 class SharedResults:
-    """That a kernel reduces an array along ``axes``, and can compute a `PART` of the results."""
+    """That a kernel reduces an array along ``axes``, and can compute a `PART` of the results, a
+    `ResultPart`."""
 
     axes: Axes
 
@@ -50,7 +48,7 @@ class SharedResults:
             unit = _COLUMNS if kept.read[axis] == item else 1
             chunks = step.chunks(_SECONDS * x.size, -(-total // unit))
             if chunks > count:
-                count, best = chunks, ResultPart(axis, -(-total // (chunks * unit)) * unit)
+                count, best = chunks, ResultPart(axis, chunk_size(total, chunks, unit))
         if count == 1:
             return None
         steps = (kept.read[best.axis], kept.write[best.axis])
@@ -58,16 +56,11 @@ class SharedResults:
 
 
 @dataclass(frozen=True)
-class ResultChunks(Chunks):
+class ResultChunks(PartChunks):
     """Results along ``axis`` of those that `kept_axes` returns."""
 
     axis: int
 
-    def specs(self, specs: Sequence[TensorSpec], size: int) -> tuple[TensorSpec, ...]:
-        """Return the specs of the operands: those of the whole, which give the strides."""
-        return tuple(specs)
-
-    def attrs(self, attrs: Attrs, size: int) -> Attrs:
-        """Return the attributes of a chunk of so many results."""
-        part: dict[str, Any] = {PART: ResultPart(self.axis, size)}
-        return {**attrs, **part}
+    def part(self, size: int) -> ResultPart:
+        """Return the part of a chunk of so many results."""
+        return ResultPart(self.axis, size)

@@ -71,9 +71,13 @@ class Tab:
     def peer(self, peer: str, backend: str, workload: str, settings: Outcome) -> Outcome:
         """Measure a peer on ``workload``, or with ``matmul`` the speed of a matrix product."""
         query = {"peer": peer, "backend": backend, "workload": workload, **settings}
+        return self.outcome("page.html", query)
+
+    def outcome(self, name: str, query: Outcome) -> Outcome:
+        """Return the outcome of a page of ``bench/web``, or its error."""
         with self.page() as page:
             try:
-                page.goto(f"{self.peers}/web/page.html?{urlencode(query)}")
+                page.goto(f"{self.peers}/web/{name}?{urlencode(query)}")
                 page.wait_for_function("globalThis.outcome")
                 outcome: Outcome = page.evaluate("globalThis.outcome")
             except Error as error:
@@ -143,7 +147,12 @@ def _pasted(name: str) -> str:
 def train_program(workload: str, device: str, settings: Outcome) -> str:
     """Return the program that measures playgrad in the page: the desktop's files, concatenated."""
     names = {"WORKLOAD": workload, "DEVICE": device, "SETTINGS": settings}
-    return _program("peers/playgrad_program.py", names, _TRAIN)
+    return playgrad_program(names, _TRAIN)
+
+
+def playgrad_program(names: Outcome, then: str) -> str:
+    """Return a program for the page: the desktop's files, the values of ``names``, and ``then``."""
+    return _program("peers/playgrad_program.py", names, then)
 
 
 def by_hand_program(workload: str, settings: Outcome) -> str:

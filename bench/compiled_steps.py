@@ -15,7 +15,7 @@ import argparse
 import json
 from typing import Any
 
-from bench.browser import opened_tab, train_program
+from bench.browser import opened_tab, playgrad_program
 from bench.paths import DATA
 from bench.workload_files import write
 from bench.workloads import WORKLOADS
@@ -73,9 +73,8 @@ def program_of(workload: str, seconds: float, threads: int) -> str:
     Args:
         threads: compare so many with one; 0 to compare compiled code with Python.
     """
-    source = train_program(workload, "cpu", {})
-    names = f"SECONDS = {seconds}\nTHREADS = {threads}\n"
-    return f"{source.partition('trainer = ')[0]}{names}{PROGRAM}"
+    names = {"WORKLOAD": workload, "SECONDS": seconds, "THREADS": threads}
+    return playgrad_program(names, PROGRAM)
 
 
 def row(name: str, result: dict[str, Any], shows_threads: bool) -> str:

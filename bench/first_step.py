@@ -22,6 +22,7 @@ from playwright.sync_api import Browser, Page
 
 from bench.browser import chromium
 from bench.server import serving
+from bench.startup import READY
 from playgrad.server.app import create_app
 from playgrad.server.bundle import BundleCache
 from playgrad.server.image import ImageCache
@@ -41,14 +42,6 @@ _FIRST_STEP = """(device) => new Promise((resolve) => {
       at("run").click();
     }
     if (/[1-9]/.test(at("step-count")?.textContent ?? "")) resolve(performance.now());
-    else setTimeout(look, 4);
-  };
-  look();
-})"""
-_READY = """() => new Promise((resolve) => {
-  const look = () => {
-    const status = document.querySelector("[data-testid=status]");
-    if (status?.textContent === "ready") resolve(performance.now());
     else setTimeout(look, 4);
   };
   look();
@@ -95,11 +88,11 @@ def second_visit(makes_image: bool) -> Measure:
     def measure(browser: Browser, address: str) -> float:
         with _visitor(browser, service_workers=True) as page:
             page.goto(address)
-            page.evaluate(_READY)
+            page.evaluate(READY, _PATIENCE_MS)
             while not page.evaluate(_HAS_MADE if makes_image else _IS_KEPT):
                 page.wait_for_timeout(200)
             page.reload(wait_until="commit")
-            return float(page.evaluate(_READY))
+            return float(page.evaluate(READY, _PATIENCE_MS))
 
     return measure
 

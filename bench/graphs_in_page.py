@@ -16,8 +16,6 @@ import json
 import statistics
 from typing import Any
 
-from playwright.sync_api import Error
-
 from bench.browser import Tab, opened_tab
 from bench.graphs import CLASSES, FIRST, HIDDEN, RATE, data
 from bench.paths import DATA
@@ -87,15 +85,8 @@ def of_playgrad(tab: Tab) -> dict[str, Any]:
 def of_tfjs(tab: Tab, peer: str) -> dict[str, Any]:
     """Return the losses and times of TensorFlow.js, or the error of a backend without a kernel."""
     backend, _, sums = peer.partition(" ")
-    query = f"backend={backend}&sum={sums}&first={FIRST}&steps={STEPS}&rounds={ROUNDS}"
-    with tab.page() as page:
-        try:
-            page.goto(f"{tab.peers}/web/graphs.html?{query}")
-            page.wait_for_function("globalThis.outcome")
-            outcome: dict[str, Any] = page.evaluate("globalThis.outcome")
-        except Error as error:
-            return {"error": str(error).splitlines()[0]}
-    return outcome
+    numbers = {"first": FIRST, "steps": STEPS, "rounds": ROUNDS}
+    return tab.outcome("graphs.html", {"backend": backend, "sum": sums, **numbers})
 
 
 def main() -> None:

@@ -13,15 +13,13 @@ their outputs are compared with those of NumPy alone.
 from __future__ import annotations
 
 import argparse
-import json
 import statistics
 from typing import Any
 
 import numpy as np
-from playwright.sync_api import Error
 
 import playgrad as pg
-from bench.browser import Tab, opened_tab, train_program
+from bench.browser import Tab, opened_tab, playgrad_program
 from bench.paths import DATA
 from bench.peers.onnx_network import write_onnx
 from bench.peers.playgrad_program import layer_of
@@ -34,7 +32,7 @@ NETWORKS = ("w1", "w1b", "w3")
 BATCHES = (1, 64, 128)
 PEERS = ("playgrad", "ort", "tfjs")
 THREADS = 2
-_PROGRAM = """
+PROGRAM = """
 from playgrad.runtime.step_host import page_host
 
 spec = json.loads(bytes(read(f"{WORKLOAD}.json")))
@@ -44,7 +42,7 @@ def array(entry):
     size = int(np.prod(entry["shape"]))
     return np.frombuffer(blob, entry["dtype"], size, entry["offset"]).reshape(entry["shape"])
 
-model = pg.Sequential([layer_of(layer) for layer in spec["layers"]])
+model = pg.Sequential([layer_of(layer) for layer in WORKLOADS[WORKLOAD].layers])
 model.compile("sgd", nn.SparseCategoricalCrossentropy(from_logits=True), device="cpu")
 x = array(spec["x"])[:BATCH].copy()
 model.build(x.shape[1:])
@@ -72,8 +70,7 @@ print("RESULT" + json.dumps({
 
 def expected_outputs(name: str) -> Array:
     """Return the outputs for the first samples of a workload, by NumPy alone."""
-    spec = json.loads((DATA / f"{name}.json").read_text(encoding="utf-8"))
-    model = pg.Sequential([layer_of(layer) for layer in spec["layers"]])
+    model = pg.Sequential([layer_of(layer) for layer in WORKLOADS[name].layers])
     loss = nn.SparseCategoricalCrossentropy(from_logits=True)
     model.compile("sgd", loss, device="reference")
     model.build(WORKLOADS[name].input_shape)
@@ -85,23 +82,15 @@ def expected_outputs(name: str) -> Array:
 
 def of_playgrad(tab: Tab, name: str, batch: int, seconds: float) -> dict[str, Any]:
     """Return the outputs and the milliseconds of calls of ``model.predict``."""
-    source = train_program(name, "cpu", {}).partition("trainer = ")[0]
-    names = f"SECONDS, BATCH = {seconds}, {batch}\n"
-    ran = tab.run_playgrad(source + names + _PROGRAM, "cpu")
+    program = playgrad_program({"WORKLOAD": name, "SECONDS": seconds, "BATCH": batch}, PROGRAM)
+    ran = tab.run_playgrad(program, "cpu")
     return ran if "error" in ran else dict(ran["results"][0])
 
 
 def of_peer(tab: Tab, peer: str, name: str, batch: int, seconds: float) -> dict[str, Any]:
     """Return the outputs and the milliseconds of calls of a peer, or its error."""
-    query = f"peer={peer}&workload={name}&batch={batch}&seconds={seconds}&threads={THREADS}"
-    with tab.page() as page:
-        try:
-            page.goto(f"{tab.peers}/web/inference.html?{query}")
-            page.wait_for_function("globalThis.outcome")
-            outcome: dict[str, Any] = page.evaluate("globalThis.outcome")
-        except Error as error:
-            return {"error": str(error).splitlines()[0]}
-    return outcome
+    numbers = {"batch": batch, "seconds": seconds, "threads": THREADS}
+    return tab.outcome("inference.html", {"peer": peer, "workload": name, **numbers})
 
 
 def row(name: str, batch: int, runs: dict[str, list[dict[str, Any]]], expected: Array) -> str:

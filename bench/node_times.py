@@ -14,7 +14,7 @@ import argparse
 import json
 from typing import Any
 
-from bench.browser import opened_tab, train_program
+from bench.browser import opened_tab, playgrad_program
 from bench.paths import DATA
 from bench.workload_files import write
 from bench.workloads import WORKLOADS
@@ -25,16 +25,15 @@ from playgrad.runtime.step_host import PageHost, page_host, using_step_host
 
 jobs = []
 
-def part(self, part, number):
-    if number == 0:
+def part(self, part):
+    if part is self._order.parts[0]:
         jobs.clear()
     runs = []
     for node in part.nodes:
         runs.append(self._begin())
         before = self._builder.jobs
-        self._write(node, number)
+        self._write(node)
         jobs.append(self._builder.jobs - before)
-        number += 1
     return runs
 
 _StepCompiler._part = part
@@ -104,9 +103,8 @@ def main() -> None:
     write(DATA)
     with opened_tab(600) as tab:
         for name in options.only or sorted(WORKLOADS):
-            source = train_program(name, "cpu", {}).partition("trainer = ")[0]
-            names = f"SECONDS = {options.seconds}\nTHREADS = {options.threads}\n"
-            ran = tab.run_playgrad(source + names + PROGRAM, "cpu")
+            names = {"WORKLOAD": name, "SECONDS": options.seconds, "THREADS": options.threads}
+            ran = tab.run_playgrad(playgrad_program(names, PROGRAM), "cpu")
             if "error" in ran:
                 print(f"{name.upper()}: {json.dumps(ran['error'])[:600]}", flush=True)
                 continue

@@ -72,7 +72,7 @@ finally:
         setattr(_owner, _name, _original)
 """
 
-_READY = """(milliseconds) => new Promise((resolve, reject) => {
+READY = """(milliseconds) => new Promise((resolve, reject) => {
   setTimeout(reject, milliseconds, new Error("the page did not become ready"));
   const look = () => {
     const status = document.querySelector("[data-testid=status]");
@@ -123,7 +123,7 @@ def _page(tab: Tab) -> float:
     """Return the milliseconds from navigation until the page's status reads "ready"."""
     with tab.page() as page:
         page.goto(f"{tab.playgrad}/")
-        ready: float = page.evaluate(_READY, tab.milliseconds)
+        ready: float = page.evaluate(READY, tab.milliseconds)
     return ready
 
 

@@ -12,7 +12,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bench import gpu_kernels, parallel, small_models
+from bench import (
+    compiled_steps,
+    gpu_kernels,
+    inference_in_page,
+    node_times,
+    parallel,
+    small_models,
+)
+from bench.browser import playgrad_program
 from bench.open_views import interval_of_median
 from bench.workloads import WORKLOADS, flops, weights_of
 from playgrad.devices.tuning import MEMORY, PRODUCTS
@@ -30,6 +38,20 @@ def test_workload_sizes_match_their_networks() -> None:
     assert flops(WORKLOADS["w1"]) == 64 * (4 * 784 * 128 + 6 * 128 * 10)
     assert sum(math.prod(each.shape) for each in weights_of(WORKLOADS["w4"])) == 110_529
     assert flops(WORKLOADS["w5"]) == 64 * (28 * 512 * (4 * 28 + 3 * 6 * 128) + 6 * 128 * 10)
+
+
+@pytest.mark.parametrize(
+    "program",
+    [compiled_steps.PROGRAM, inference_in_page.PROGRAM, node_times.PROGRAM],
+    ids=["compiled steps", "inference", "times of nodes"],
+)
+def test_programs_for_the_page_define_all_their_names(program: str) -> None:
+    """They are put together from files and run nowhere else."""
+    names = {"WORKLOAD": "w1", "SECONDS": 1, "THREADS": 2, "BATCH": 1}
+    ruff = [sys.executable, "-m", "ruff", "check", "--isolated", "--select", "F821", "-"]
+    source = playgrad_program(names, program)
+    found = subprocess.run(ruff, input=source, capture_output=True, text=True)
+    assert found.returncode == 0, found.stdout
 
 
 def test_the_interval_of_a_median_uses_order_statistics() -> None:

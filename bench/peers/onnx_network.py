@@ -8,7 +8,7 @@ import numpy as np
 from onnx import TensorProto, checker, helper, numpy_helper, save
 
 from bench.workload_files import weights
-from bench.workloads import Layer, Workload
+from playgrad.benchmark.workloads import Workload, WorkloadLayer
 
 _OPSET = 17
 
@@ -53,7 +53,7 @@ def write_onnx(workload: Workload, path: Path) -> None:
     save(model, path)
 
 
-def _add(layer: Layer, add, constant, arrays) -> None:
+def _add(layer: WorkloadLayer, add, constant, arrays) -> None:
     """Add the operations of a layer."""
     if layer.kind == "flatten":
         add("Flatten")

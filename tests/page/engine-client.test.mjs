@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { EngineClient, EngineFailure } from "../../static/js/engine/engine-client.js";
+import { READY } from "./ready.mjs";
 
 const QUESTION = { kind: "predict", pixels: [] };
 
@@ -32,15 +33,6 @@ async function started(t) {
   return { client, say, commands, received };
 }
 
-const READY = {
-  kind: "ready",
-  version: "1",
-  python: "3",
-  numpy: "2",
-  isRestored: true,
-  isQuick: true,
-  timings: {},
-};
 const RUN = /** @type {const} */ ({ kind: "run", source: "", options: { device: "auto" } });
 
 /** A client whose first run has ended, and whose second one waits for the spare worker. */

@@ -7,6 +7,7 @@ import { receive } from "../../static/js/engine/engine-events.js";
 import { selectExample } from "../../static/js/gallery/examples.js";
 import * as store from "../../static/js/state/store.js";
 import { clock } from "./clock.mjs";
+import { READY } from "./ready.mjs";
 
 Object.assign(globalThis, { crossOriginIsolated: true, addEventListener() {}, self: globalThis });
 globalThis.navigator ??= /** @type {any} */ ({ hardwareConcurrency: 2 });
@@ -15,16 +16,6 @@ globalThis.Worker = class {
     port?.close(); // the test says what it sends
   }
   terminate() {}
-};
-
-const READY = {
-  kind: "ready",
-  version: "1",
-  python: "3",
-  numpy: "2",
-  isRestored: true,
-  isQuick: true,
-  timings: {},
 };
 
 for (const [name, act] of [

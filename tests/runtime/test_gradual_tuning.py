@@ -17,15 +17,10 @@ from playgrad.devices.target import AdapterInfo
 from playgrad.devices.tuning import HARDWARE, PRODUCTS, QUADS, SOFTWARE
 from playgrad.devices.webgpu import WebGpuDevice
 from playgrad.errors import DeviceLostError
-from playgrad.graph.opdef import lookup
 from playgrad.runtime import gradual_tuning
 from playgrad.runtime.gradual_tuning import note_use, tune_a_little
-from playgrad.runtime.tuner import Probe, Tuner
-
-SMALL = Probe(
-    "small", "product", lookup("matmul"), ((40, 30), (30, 20)), 48000,
-    {"transpose_a": False, "transpose_b": False},
-)  # fmt: skip
+from playgrad.runtime.tuner import Tuner
+from tests.runtime.test_tuner import SMALL
 
 
 @pytest.fixture(autouse=True)

@@ -50,6 +50,13 @@ def _started_engine() -> wasmtime.Engine:
     return wasmtime.Engine(config)
 
 
+class _Place(weakref.ref[Any]):
+    """A reference to an array, with the addresses of its bytes."""
+
+    begin: int
+    end: int
+
+
 class WasmtimeHost:
     """Memory of up to ``size`` bytes, of which freed arrays are used again.
 
@@ -79,7 +86,8 @@ class WasmtimeHost:
         assert begin is not None
         self._begin, self._end, self._most = begin, _PAGE, pages * _PAGE
         self._gaps = [(_FIRST, _PAGE)]
-        self._freed: deque[tuple[int, int]] = deque()  # finalizers run at any moment
+        self._places: dict[int, _Place] = {}
+        self._freed: deque[_Place] = deque()
         self._taken = 0
         self._products = _Products(self._store, begin) if multiplies else None
 
@@ -104,23 +112,24 @@ class WasmtimeHost:
         place = self._gaps.index(gap)
         self._gaps[place : place + 1] = [(begin + taken, gap[1])] if gap[1] - begin > taken else []
         self._taken += taken
-        # A buffer of its own: an array of it is its owner, and the base of all of its views. The
-        # finalizer keeps the memory as long as there are any.
+        # A buffer of its own: an array of it is its owner, and the base of all of its views. It
+        # keeps the memory. What is called when it ends is no Python function: an error that the
+        # handler of a signal raises in one is lost, and so would the place be.
         owner: Any = (ctypes.c_uint8 * size).from_address(self._begin + begin)
-        weakref.finalize(owner, self._free, begin, begin + taken).atexit = False
+        owner.host = self
+        held = self._places[begin] = _Place(owner, self._freed.append)
+        held.begin, held.end = begin, begin + taken
         return np.frombuffer(owner, np.uint8)
-
-    def _free(self, begin: int, end: int) -> None:
-        self._freed.append((begin, end))
 
     def _collect(self) -> None:
         """Add what was freed to the gaps."""
         if not self._freed:
             return
         while self._freed:
-            gap = self._freed.popleft()
-            self._taken -= gap[1] - gap[0]
-            self._gaps.append(gap)
+            freed = self._freed.popleft()
+            del self._places[freed.begin]
+            self._taken -= freed.end - freed.begin
+            self._gaps.append((freed.begin, freed.end))
         self._gaps.sort()
         merged: list[tuple[int, int]] = []
         for gap in self._gaps:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 
 import numpy as np
@@ -112,6 +113,23 @@ def test_limits_nest_and_overlap() -> None:
     first.__exit__(None, None, None)
     assert threads() == 1
     second.__exit__(None, None, None)
+    assert threads() == USERS
+
+
+def test_limits_of_other_threads_count() -> None:
+    """Whichever thread has set a number before."""
+    seen = []
+
+    def work() -> None:
+        with blas.limited_to(1):
+            seen.append(threads())
+
+    with blas.limited_to(2):
+        assert threads() == 2
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+        assert (seen, threads()) == ([1], 2)
     assert threads() == USERS
 
 

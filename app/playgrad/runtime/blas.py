@@ -78,6 +78,10 @@ def shared_among(devices: int) -> Iterator[None]:
 
 def _apply(libraries: list[Any]) -> None:
     for library, before in zip(libraries, _before, strict=True):
+        # threadpoolctl ignores every thread but the first that has set a number, so that threads
+        # do not undo each other's: `_limits` sees to that here.
+        if library.internal_api == "openblas":
+            library.clear_controlling_thread(force=True)
         library.set_num_threads(min(before, *_limits) if _limits else before)
 
 

@@ -24,7 +24,7 @@ from bench.paths import DATA, VAR
 from bench.report import MINE, Row
 from bench.server import playgrad_app, serving
 from bench.workload_files import write
-from bench.workloads import WORKLOADS
+from playgrad.benchmark.workloads import WORKLOADS
 
 IN_PAGE = (
     ("playgrad", "webgpu"), ("tfjs", "webgpu"), ("jax", "webgpu"), ("borch", "webgpu"),

@@ -24,7 +24,7 @@ from bench.paths import DATA
 from bench.peers.playgrad_program import PlaygradTrainer
 from bench.peers.torch_cpu import Trainer
 from bench.workload_files import write
-from bench.workloads import WORKLOADS
+from playgrad.benchmark.workloads import WORKLOADS
 from playgrad.runtime import executor, host_program
 from playgrad.runtime.blas import limited_to
 from playgrad.runtime.desktop_host import VARIABLE

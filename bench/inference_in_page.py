@@ -24,8 +24,8 @@ from bench.paths import DATA
 from bench.peers.onnx_network import write_onnx
 from bench.peers.playgrad_program import layer_of
 from bench.workload_files import data, weights, write
-from bench.workloads import WORKLOADS
 from playgrad import nn
+from playgrad.benchmark.workloads import WORKLOADS
 
 Array = np.ndarray[Any, Any]
 NETWORKS = ("w1", "w1b", "w3")

@@ -17,7 +17,7 @@ from typing import Any
 from bench.browser import opened_tab, playgrad_program
 from bench.paths import DATA
 from bench.workload_files import write
-from bench.workloads import WORKLOADS
+from playgrad.benchmark.workloads import WORKLOADS
 
 PROGRAM = """
 from playgrad.runtime.compile_steps import _StepCompiler

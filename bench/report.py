@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
 
-from bench.workloads import WORKLOADS, flops
+from playgrad.benchmark.workloads import WORKLOADS, flops
 
 TOLERANCE = 0.002
 """Largest relative difference of the first losses between peers."""

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from bench.workloads import WORKLOADS, Workload, flops, weights_of
 from playgrad.benchmark.workload_data import BATCHES, data, initial_weights
+from playgrad.benchmark.workloads import WORKLOADS, Workload, flops, weights_of
 
 Array = np.ndarray[Any, Any]
 

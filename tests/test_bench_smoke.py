@@ -22,7 +22,7 @@ from bench import (
 )
 from bench.browser import playgrad_program
 from bench.open_views import interval_of_median
-from bench.workloads import WORKLOADS, flops, weights_of
+from playgrad.benchmark.workloads import WORKLOADS, flops, weights_of
 from playgrad.devices.tuning import MEMORY, PRODUCTS
 from playgrad.graph.spec import TensorSpec
 from playgrad.ops.core.kernel import KernelRequest

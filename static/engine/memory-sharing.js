@@ -22,7 +22,8 @@ const HOSTS = new Set(["env", "host"]);
 
 /** Whether this worker may have memory that other workers see, and there is a core for one. */
 export function canShareMemory() {
-  if (!globalThis.crossOriginIsolated || !(navigator.hardwareConcurrency > 1)) return false;
+  const { crossOriginIsolated, WebAssembly } = globalThis; // a missing one is named elsewhere
+  if (!crossOriginIsolated || !WebAssembly || !(navigator.hardwareConcurrency > 1)) return false;
   try {
     const limits = { initial: FIRST_PAGES, maximum: MOST_PAGES, shared: true };
     return new WebAssembly.Memory(limits).buffer instanceof SharedArrayBuffer;

@@ -10,6 +10,7 @@ import { LoadError } from "./downloads.js";
 import { imageIn, install, openImage, restoring } from "./image.js";
 import { ImageWorth, isNarrow } from "./image-worth.js";
 import { canShareMemory, onSharedMemory, prepareForSharedMemory } from "./memory-sharing.js";
+import { giveUpStorage } from "./no-storage.js";
 import { BUNDLE, CODE, LOCK, PLACES, loaded, wheelIn } from "./pyodide-files.js";
 import { Downloads, IMAGE, MADE } from "./start-downloads.js";
 import { readingAllMemory } from "./wasm-memory.js";
@@ -43,6 +44,7 @@ const stdin = () => null;
  */
 
 /**
+ * Start Python for programs: what the browser stores is out of reach from then on.
  * @param {Streams} streams
  * @param {(state: LoadState) => void} report is told how the downloads go
  * @param {Template} [template] of an earlier interpreter
@@ -51,6 +53,13 @@ const stdin = () => null;
  * @returns {Promise<Booted>}
  */
 export async function bootPython(streams, report, template, withoutImage = false, begun) {
+  const booted = await boot(streams, report, template, withoutImage, begun);
+  giveUpStorage();
+  return booted;
+}
+
+/** @type {typeof bootPython} */
+async function boot(streams, report, template, withoutImage, begun) {
   if (typeof WebAssembly === "undefined")
     throw new Error("this browser has no WebAssembly in workers");
   const downloads = begun ?? new Downloads();

@@ -69,6 +69,17 @@ def test_the_mnist_example_trains_afterwards(page: Playground, name: str) -> Non
     page.timed("stop", "stopped", "done")
 
 
+def test_programs_cannot_reach_what_the_browser_stores(page: Playground) -> None:
+    """The page that is kept for later visits, and the visitor's projects."""
+    output = page.finish(
+        "import js\n"
+        "print('self:', [name for name in ('caches', 'indexedDB') if hasattr(js, name)])\n"
+        "print('navigator:', [name for name in ('storage', 'serviceWorker')"
+        " if hasattr(js.navigator, name)])"
+    )
+    assert "self: []" in output and "navigator: []" in output
+
+
 @pytest.mark.parametrize("name", ["stolen locks", *slow("locks")])
 def test_another_tab_opens_beside_a_hostile_program(
     chromium: Browser, server: str, page: Playground, name: str

@@ -174,3 +174,9 @@ def test_sizes_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(graph_table, "MOST_BYTES", 20)
     with pytest.raises(ReadError, match=r"nodes.csv has more than"):
         read()
+
+
+def test_the_text_of_a_graph_is_short() -> None:
+    nodes = "id,label\n" + "".join(f"n{i},{i % 2}\n" for i in range(2000))
+    graph = pg.data.graph_from_csv(nodes.encode(), b"source,target\nn0,n1\n")
+    assert repr(graph) == "<NamedGraph of 2,000 nodes, 2,000 features, 2 edges, 2 classes>"

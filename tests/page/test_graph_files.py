@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import playgrad as pg
+from playgrad.data.graph_table import GraphTable
 from tests.page.python_side import PythonSide, python_side
 
 PEOPLE = b"""name,age,member,note,class
@@ -151,3 +152,19 @@ def test_a_large_graph_has_a_small_file() -> None:
     content = answer(nodes.encode(), edges.encode())["graph"]["content"]
     assert len(content) < 40_000
     assert np.array_equal(pg.data.load_graph(content).x, np.eye(1000))
+
+
+def test_another_choice_reads_no_file_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    read = GraphTable.read
+    seen: list[str] = []
+
+    def noted(file: Any, unnamed: str) -> GraphTable:
+        seen.append(unnamed)
+        return read(file, unnamed)
+
+    monkeypatch.setattr(GraphTable, "read", noted)
+    with python_side() as side:
+        first = ask(side, PEOPLE, CALLS + b"\n")["answer"]
+        again = ask(side, PEOPLE, CALLS + b"\n", choice=first["choice"] | {"directed": True})
+    assert seen == ["one.csv", "two.csv"]
+    assert again["answer"]["graph"]["edges"] == 5 and first["graph"]["edges"] == 4

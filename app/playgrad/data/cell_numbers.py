@@ -8,9 +8,11 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
 
 SPACES = "\t\n\v\f\r \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
 SPACES += "\u2028\u2029\u202f\u205f\u3000\ufeff"
@@ -26,6 +28,9 @@ _SURE = re.compile(
     r"(?:[eE][+-]?[0-9]+)?"
 )
 """Numbers that cannot be read in another way: most numbers in files."""
+_SURE_LINES = re.compile(rf"(?:(?:{_SURE.pattern})\n)+")
+_AT_ONCE = 4096
+"""Lines that are matched together: the matcher remembers each of them."""
 
 
 def _form(mark: str, other: str) -> re.Pattern[str]:
@@ -89,8 +94,11 @@ class Tally:
     either: Counter[str] = field(default_factory=Counter)
 
     @classmethod
-    def of(cls, texts: Iterable[str]) -> Tally:
+    def of(cls, texts: Sequence[str]) -> Tally:
         """Return the tally of cells with a value, without spaces around them."""
+        if sure_numbers(texts) is not None:
+            points = sum("." in text for text in texts)
+            return cls(len(texts), len(texts), Counter({".": points}))
         tally = cls()
         for text in texts:
             tally.present += 1
@@ -112,6 +120,20 @@ class Tally:
     def is_numeric(self) -> bool:
         """Whether so many cells are numbers that the others count as missing."""
         return self.present > 0 and self.present - self.numbers <= MOST_ODD * self.present
+
+
+def sure_numbers(texts: Sequence[str]) -> np.ndarray[Any, Any] | None:
+    """Return the numbers in cells, float64, if each can be read in one way only; otherwise None.
+
+    Long columns take a small part of the time of `cell_number` for each cell.
+    """
+    for begin in range(0, len(texts), _AT_ONCE):
+        some = texts[begin : begin + _AT_ONCE]
+        lines = "\n".join([*some, ""])
+        if lines.count("\n") != len(some) or _SURE_LINES.fullmatch(lines) is None:
+            return None
+    numbers = np.array(texts, np.float64)
+    return numbers if np.isfinite(numbers).all() else None
 
 
 def _read(text: str, mark: str) -> float | None:
@@ -189,8 +211,10 @@ def styles_of(tallies: Sequence[Tally], delimiter: str) -> list[Style]:
     return styles
 
 
-def example_of(texts: Iterable[str], style: Style) -> Example | None:
+def example_of(texts: Sequence[str], style: Style) -> Example | None:
     """Return an example of how a column is read, if a cell is not written as programs do."""
+    if sure_numbers(texts) is not None:
+        return None
     for text in texts:
         value = None if _SURE.fullmatch(text) is not None else cell_number(text, style.mark)
         if value is None:

@@ -49,6 +49,11 @@ class NamedGraph:
     def __post_init__(self) -> None:
         remember_names(self.edge_index, self.classes, self.names)
 
+    def __repr__(self) -> str:
+        (nodes, features), edges = self.x.shape, self.edge_index.shape[1]
+        counts = f"{nodes:,} nodes, {features:,} features, {edges:,} edges"
+        return f"<NamedGraph of {counts}, {len(self.classes):,} classes>"
+
     def save(self, file: str | PathLike[str] | Any) -> None:
         """Write the graph as an NPZ file, which `load_graph` reads.
 

@@ -22,6 +22,7 @@ from playgrad.data.cell_numbers import (
     cell_number,
     example_of,
     styles_of,
+    sure_numbers,
 )
 from playgrad.data.text_table import TextTable
 
@@ -75,6 +76,8 @@ class Column:
     @cached_property
     def numbers(self) -> Array:
         """Return the cells as float64, NaN for a missing one; dates are days since 1970."""
+        if self.type != "date" and (sure := sure_numbers(self.cells)) is not None:
+            return sure
         values = map(self._number, self.cells)
         return np.array([math.nan if value is None else value for value in values])
 
@@ -144,7 +147,7 @@ class Column:
 def columns_of(table: TextTable) -> list[Column]:
     """Return the columns of a table."""
     cells = [table.column(index) for index in range(len(table.titles))]
-    tallies = [Tally.of(each for each in column if not is_missing(each)) for column in cells]
+    tallies = [Tally.of([each for each in column if not is_missing(each)]) for column in cells]
     styles = styles_of(tallies, table.delimiter)
     return [Column.of(*each) for each in zip(table.titles, cells, styles, strict=True)]
 

@@ -133,7 +133,7 @@ def _rows(text: str, delimiter: str, name: str) -> Iterator[tuple[int, list[str]
                     code="table-open-quote",
                     values={"file": name, "line": line},
                 )
-            if any(cell.strip(SPACES) for cell in row):
+            if "".join(row).strip(SPACES):
                 yield line, row
             line = reader.line_num + 1
     except csv.Error:
@@ -173,7 +173,7 @@ def _is_header(rows: Sequence[Sequence[str]]) -> bool:
     if any(is_number(cell.strip(SPACES)) for cell in first):
         return False
     return not any(
-        cell and cell == title for row in others for cell, title in zip(row, first, strict=True)
+        title and title in [row[place] for row in others] for place, title in enumerate(first)
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NotRequired, TypedDict
 
 import numpy as np
@@ -84,10 +85,7 @@ def graph_files(_: Workspace, request: GraphFilesQuestion) -> GraphFiles:
         ReadError: a file is not a table with a header.
     """
     content = bytes(request.get("payload") or b"")
-    parts = content[: request["first"]], content[request["first"] :]
-    tables = [
-        GraphTable.read(part, name) for part, name in zip(parts, request["names"], strict=True)
-    ]
+    tables = _tables(content, request["first"], tuple(request["names"]))
     for table in tables:
         if len(table.titles) > MOST_LISTED:
             words = f"there are {len(table.titles):,} columns, more than {MOST_LISTED:,}."
@@ -107,6 +105,12 @@ def graph_files(_: Workspace, request: GraphFilesQuestion) -> GraphFiles:
             "message": str(error), "code": error.code or "", "values": error.values
         }  # fmt: skip
     return answer
+
+
+@lru_cache(maxsize=1)  # the same files come again with each choice
+def _tables(content: bytes, first: int, names: tuple[str, str]) -> tuple[GraphTable, ...]:
+    parts = content[:first], content[first:]
+    return tuple(GraphTable.read(part, name) for part, name in zip(parts, names, strict=True))
 
 
 def _side(table: GraphTable) -> GraphSide:

@@ -38,7 +38,7 @@ class StepCopy:
 
     def __init__(self, targets: Sequence[Node]) -> None:
         needed = sorted(ancestors(targets), key=attrgetter("id"))
-        self.graph = Graph(targets[0].graph.seed)
+        self.graph = targets[0].graph.empty()
         self.sources: dict[Tensor, Tensor] = {}
         self.batch: list[Tensor] = []
         self._copies = CopyMap(self.graph)

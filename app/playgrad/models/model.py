@@ -100,7 +100,7 @@ class Model(StepMethods):
             return self._twin(self.graph, self.structure, {})
         if self._structure is None:
             return self._twin(
-                Graph(self.graph.seed), None, {layer: layer.clone() for layer in self.layers}
+                self.graph.empty(), None, {layer: layer.clone() for layer in self.layers}
             )
         copies = copy_structure(self._structure)
         twin = self._twin(copies.structure.graph, copies.structure, copies.layers)

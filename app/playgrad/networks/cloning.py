@@ -78,7 +78,7 @@ class StructureCopy(CopyMap):
     """
 
     def __init__(self, old: Structure) -> None:
-        super().__init__(Graph(old.graph.seed))
+        super().__init__(old.graph.empty())
         self.old = old
         self.layers: dict[Layer, Layer] = {}
         self.variables: dict[Tensor, Tensor] = {}

@@ -604,6 +604,7 @@ export const en = {
     noGpu: "no GPU",
     noHardware: "no hardware GPU",
     software: "software",
+    mixed: "mixed precision (f16)",
     runsOn: (/** @type {string} */ name, /** @type {string} */ remark) =>
       `Runs on ${name}${remark && `, ${remark}`}`,
     adapter: (/** @type {string} */ name) => `WebGPU adapter: ${name}`,
@@ -887,6 +888,7 @@ export const en = {
       reducedRate: "epoch {epoch}: learning rate reduced to {rate}",
       saved: "epoch {epoch}: saved {path}",
       ended: "training ended: {error}",
+      mixed: "mixed precision: products of float16 (f16), everything else float32",
       layer: "layer",
       outputShape: "output shape",
       parameters: "parameters",

@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 from playgrad.compiler import dispatch_groups
+from playgrad.compiler.mixed import PRODUCTS
 from playgrad.contract.cases import Case, cases_of, in_float16, invalid_cases, operations
-from playgrad.contract.on_device import check_gradients, check_values
+from playgrad.contract.on_device import check_gradients, check_mixed, check_values
 from playgrad.contract.rules import (
     check_derivatives,
     check_float16,
@@ -71,6 +72,7 @@ HALVES = {
     for op in OPERATIONS
     if (halves := [half for case in cases_of(op) if (half := in_float16(case)) is not None])
 }
+ROUNDED = [op for op in OPERATIONS if op.name in PRODUCTS]
 WITH_HALVES = [op for op in OPERATIONS if op.name in HALVES]
 
 
@@ -158,6 +160,11 @@ def test_float16_on_the_cpu_agrees_with_the_reference(op: OpDef) -> None:
     check_gradients(op, HALVES[op.name], "cpu:0")
 
 
+@each(ROUNDED)
+def test_mixed_precision_on_the_cpu_is_near_float32(op: OpDef) -> None:
+    check_mixed(op, cases_of(op), "cpu:0")
+
+
 # On a GPU
 
 
@@ -195,6 +202,11 @@ def gpu(family: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     assert {key: after[key] for key in ("buffers", "bytes", "programs")} == {
         key: before[key] for key in ("buffers", "bytes", "programs")
     }, "buffers were left behind"
+
+
+@on_gpu(ROUNDED, VALUES, PRODUCTS)
+def test_mixed_precision_on_a_gpu_is_near_float32(op: OpDef, gpu: str) -> None:
+    check_mixed(op, cases_of(op), gpu)
 
 
 @on_gpu(OPERATIONS, VALUES, PRODUCTS_AND_REDUCTIONS)

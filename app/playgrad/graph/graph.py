@@ -50,16 +50,17 @@ class Graph(Scoped):
 
     Args:
         seed: seed of the random operations; the same seed gives the same numbers.
-        precision: `FLOAT32`, or `MIXED` to round the operands of products to float16.
+        precision: "float32", or "mixed" to round the operands of matrix products and convolutions
+            to float16. Their sums and everything else stay float32.
 
     Attributes:
-        precision: may be changed at any time, and holds for the next run.
+        precision: may be changed at any time, and holds from the next run on.
     """
 
     def __init__(self, seed: int = 0, precision: str = FLOAT32) -> None:
         super().__init__()
         self.seed = seed
-        self.precision = precision
+        self.precision = checked_precision(precision)
         self.nodes: list[Node] = []
         self._last_id = -1
         self._by_name: dict[str, Node] = {}

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from playgrad.errors import GraphError, PlaygradError
-from playgrad.graph.graph import FLOAT32, Graph, checked_precision
+from playgrad.graph.graph import FLOAT32, Graph
 from playgrad.graph.opdef import OpDef, lookup
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.json_text import parse_json
@@ -87,7 +87,7 @@ def graph_from_json(data: dict[str, Any], ops: Mapping[str, OpDef] | None = None
         raise GraphError(f"graph version must be {VERSION}, got {data.get('version')!r:.60}.")
     name = None
     try:
-        graph = Graph(int(data["seed"]), checked_precision(data.get("precision", FLOAT32)))
+        graph = Graph(int(data["seed"]), data.get("precision", FLOAT32))
         graph.random_ops = int(data["random_ops"])
         for item in data["nodes"]:
             name = item.get("name")

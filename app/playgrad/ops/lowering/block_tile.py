@@ -49,7 +49,7 @@ class BlockTile:
 def operand_code(letter: str, is_wide: bool, is_half: bool) -> dict[str, str]:
     """Return WGSL of one element of an operand, and of four, by its binding."""
     if is_half:
-        one, four = half_element(letter, "at"), half_quad(letter, "at", is_wide)
+        one, four = half_element(letter, "at", is_wide), half_quad(letter, "at", is_wide)
         return {f"element_{letter}": one, f"quad_{letter}": four}
     if is_wide:
         texts = f"{letter}[at / 4u][at % 4u]", f"{letter}[at / 4u]"

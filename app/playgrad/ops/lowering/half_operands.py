@@ -13,9 +13,16 @@ HALF_VECTOR = "vec2<u32>"
 """The binding of four float16 at a time."""
 
 
-def half_element(letter: str, index: str) -> str:
-    """Return WGSL of element ``index`` of an operand, which is bound as words."""
-    return f"unpack2x16float({letter}[({index}) >> 1u] >> ((({index}) & 1u) << 4u)).x"
+def half_element(letter: str, index: str, is_wide: bool = False) -> str:
+    """Return WGSL of element ``index`` of an operand.
+
+    Args:
+        is_wide: whether the operand is bound as `HALF_VECTOR`, else as words.
+    """
+    word = f"{letter}[({index}) >> 1u]"
+    if is_wide:
+        word = f"{letter}[({index}) >> 2u][(({index}) >> 1u) & 1u]"
+    return f"unpack2x16float({word} >> ((({index}) & 1u) << 4u)).x"
 
 
 def half_quad(letter: str, index: str, is_wide: bool) -> str:

@@ -29,10 +29,10 @@ function processor() {
  *   `name`: in full, where the text is shorter
  */
 
-/** The processor that trains, or that the next run would train on, and its precision. @returns {Badge} */
+/** The processor that trains, or that the next run would train on, and the precision of the last. @returns {Badge} */
 function choose() {
   const badge = chooseDevice();
-  if (!store.active.value || store.fit.value?.precision !== "mixed") return badge;
+  if (store.fit.value?.precision !== "mixed") return badge;
   const remarks = [badge.remark, t().devices.mixed].filter(Boolean);
   return { ...badge, remark: remarks.join(", ") };
 }

@@ -101,9 +101,7 @@ def test_a_scale_is_a_power_of_two(device: str) -> None:
 
 @each_device
 @pytest.mark.parametrize("value", [0.0, np.inf, np.nan])
-def test_gradients_of_zero_and_beyond_numbers_stay_what_they_are(
-    device: str, value: float
-) -> None:
+def test_gradients_of_zero_and_beyond_numbers_stay_what_they_are(device: str, value: float) -> None:
     with np.errstate(all="ignore"):
         for actual in run(device, "mixed", value)[1:]:
             if value == 0.0:

@@ -23,7 +23,6 @@ from playgrad.graph.source import user_source
 from playgrad.graph.spec import TensorSpec
 from playgrad.graph.tensor import Node, Tensor, specs_of
 
-
 FLOAT32, MIXED = "float32", "mixed"
 PRECISIONS = (FLOAT32, MIXED)
 

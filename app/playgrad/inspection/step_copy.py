@@ -15,7 +15,7 @@ from operator import attrgetter
 from playgrad.dtypes import dtype
 from playgrad.errors import GraphError
 from playgrad.graph.copying import CopyMap
-from playgrad.graph.graph import Graph, at_top
+from playgrad.graph.graph import at_top
 from playgrad.graph.opdef import OpDef, lookup
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.graph.traversal import ancestors

@@ -8,7 +8,7 @@ from typing import Any
 
 from playgrad.errors import GraphError
 from playgrad.graph.copying import CopyMap
-from playgrad.graph.graph import Graph, at_top
+from playgrad.graph.graph import at_top
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.networks.network import Network
 from playgrad.networks.shared_session import shared_session

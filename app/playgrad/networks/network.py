@@ -582,7 +582,7 @@ class Network:
 
     @property
     def precision(self) -> str:
-        """"float32" or "mixed", as `Model.compile` was told; an option of the host overrides it."""
+        """The argument of `Model.compile`: float32 or mixed; an option of the host overrides it."""
         return get_options().precision or self._precision or self.graph.precision
 
     def close(self) -> None:

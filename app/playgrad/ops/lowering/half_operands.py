@@ -40,7 +40,8 @@ def half_quad(letter: str, index: str, is_wide: bool) -> str:
 
 def with_half_loads(code: str, letter: str) -> str:
     """Return a kernel that reads elements of ``letter`` as ``letter[index]``, for float16."""
-    parts, done = [], 0
+    parts: list[str] = []
+    done = 0
     for match in re.finditer(rf"\b{letter}\[", code):
         end = closing(code, match.end() - 1)
         parts += code[done : match.start()], half_element(letter, code[match.end() : end])

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import compress
 from typing import Any
 
 from playgrad.ops.core.kernel import (
@@ -54,7 +55,7 @@ def lower_product(
     tiling = _tiling(request, product, variant, half)
     family = f"{name}_{tiling.family}"
     if any(half):
-        params = {**params, "half": [letter for letter, is_half in zip("ab", half, strict=True) if is_half]}
+        params = {**params, "half": list(compress("ab", half))}
     splits = tiling.splits
     inputs = tuple(
         _operand(letter, number, request, is_wide)

@@ -2223,6 +2223,7 @@ export const zhHans = {
       batchSize: "批大小",
       epochs: "轮数",
       weightDecay: "权重衰减",
+      precision: "精度",
       seed: "种子",
       set: "数据集",
       noise: "噪声",
@@ -2275,6 +2276,8 @@ export const zhHans = {
         loss: "表示预测错得有多厉害的数；训练就是使它变小。",
         batchSize: "看过多少个样本之后，才把权重改动一次。",
         epochs: "训练把所有样本看多少遍。",
+        precision:
+          "矩阵乘积与卷积怎样计算：用 float32，或用“mixed”：操作数舍入为 float16，大小减半。",
         weightDecay: "每一步都把所有权重向 0 拉近一点，以防过拟合。",
         seed: "所有随机数由这个数决定；种子相同，运行的结果就相同。",
         set: "样本以及它们是什么。换成别的数据集时，第一层和最后一层会随之改变。",

@@ -166,8 +166,8 @@ class Model(StepMethods):
                 ``weighted_<name>`` in logs.
             precision: "float32", or "mixed" to round the operands of matrix products and
                 convolutions to float16, which halves what a GPU reads for them. Sums, weights and
-                everything else stay float32. It holds for training, `evaluate` and `predict`, on
-                every device.
+                everything else stay float32. It holds for `fit`, `evaluate` and `predict`, on every
+                device.
 
         Raises:
             GraphError: there is no optimizer, loss, metric, output or precision of that name, or

@@ -42,11 +42,13 @@ FAMILIES = {
     "registers_of_many": (True, dispatch_groups.MAX_MEMBERS),
     "shared_of_many": (False, dispatch_groups.MAX_MEMBERS),
     "vectors": (False, 4),
+    "subgroups": (False, 4),
 }
 """Whether to use the kernels of a software adapter, and how many may be merged. Those of hardware
 multiply packed int8. llvmpipe takes longer for one kernel of sixteen than for four of four, and no
 time for one that it has seen."""
 BY_VECTORS = Tuning("blocks_8x8", "blocks_8x4", "trees", "vectors")
+BY_SUBGROUPS = Tuning("shared_64", "shared_64", "subgroups")
 LEAST_SIZES = [
     (vector_kernel, "LEAST_ITEMS"),
     (strided_copy, "LEAST_ITEMS"),
@@ -54,7 +56,7 @@ LEAST_SIZES = [
     (block_tiling, "WIDE_FROM"),
 ]
 """From which on the kernels of family "vectors" read four numbers at a time."""
-VALUES = ["registers", "shared", "registers_of_many", "shared_of_many", "vectors"]
+VALUES = ["registers", "shared", "registers_of_many", "shared_of_many", "vectors", "subgroups"]
 GRADIENTS = ["apart", *VALUES]
 # Operations with a kernel that depends on the family, except operations that others become.
 PRODUCTS_AND_REDUCTIONS = [
@@ -189,9 +191,9 @@ def gpu(family: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """The first GPU with the kernels of ``family``; the test fails if it leaves a buffer behind."""
     device = registry.gpu(0)
     is_software, members = FAMILIES[family]
-    measured = BY_VECTORS if family == "vectors" else None
+    measured = {"vectors": BY_VECTORS, "subgroups": BY_SUBGROUPS}.get(family)
     target = Target(is_software, Limits(), measured, has_packed_dot=not is_software)
-    if measured:
+    if family == "vectors":
         for module, name in LEAST_SIZES:
             monkeypatch.setattr(module, name, 1)
     monkeypatch.setattr(device, "target", target)

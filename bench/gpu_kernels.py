@@ -6,7 +6,8 @@ python -m bench.gpu_kernels --choices 64 784 128   every tile of one product, be
 
 Each variant is compiled as in any program, compared with NumPy, and replayed by turns with the
 others (`playgrad.runtime.tuner`). "–" is a variant that does not compile on the adapter, or is
-wrong. Sizes are rows × depth × columns; ᵀ says that an operand is stored transposed.
+wrong. Sizes are rows × depth × columns; ᵀ says that an operand is stored transposed. "mixed" is
+mixed precision, with the time to round the operands.
 """
 
 from __future__ import annotations
@@ -18,13 +19,14 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from playgrad.devices import registry
 from playgrad.devices.kinds import index_of
 from playgrad.devices.tuning import VARIANTS
+from playgrad.graph.graph import MIXED
 from playgrad.graph.opdef import lookup
 from playgrad.ops.lowering import block_tiling
 from playgrad.ops.lowering.block_tiling import BLOCKS, BlockChoice
@@ -91,6 +93,11 @@ def reduction(name: str, shape: tuple[int, ...], axes: list[int]) -> Probe:
     return Probe(text, "reduction", lookup("reduce_sum"), (shape,), size, attrs)
 
 
+def rounded(probes: Sequence[Probe]) -> list[Probe]:
+    """Return ``probes`` in mixed precision; rounding the operands is part of their time."""
+    return [replace(each, name=f"mixed {each.name}", precision=MIXED) for each in probes]
+
+
 PROBES = (
     *(product("", n, n, n) for n in (256, 512, 1024, 2048)),
     product("W1", 64, 784, 128),
@@ -110,6 +117,9 @@ PROBES = (
     memory("softmax", "softmax", (32768, 1024), axis=1),
     memory("layer normalization", "layer_normalization", (32768, 1024), epsilon=1e-5),
     product("", 4096, 4096, 4096),
+    *rounded([product("", n, n, n) for n in (256, 1024, 2048, 4096)]),
+    *rounded([product("W1B", 128, 784, 512), product("W1B", 128, 512, 512, b="T")]),
+    *rounded(convolutions("W3", (32, 26, 26, 32), 3, 64, WINDOW)),
     *convolutions("W2", (64, 28, 28, 1), 5, 6, SAME),
     *convolutions("W2", (64, 14, 14, 6), 5, 16, WINDOW),
     reduction("sums of rows", (32768, 1024), [1]),

@@ -7,41 +7,17 @@ const INNER = ${INNER}u;
 const LOGARITHM = ${LOGARITHM};
 const INVOCATIONS = ${INVOCATIONS}u;
 
-var<workgroup> parts: array<f32, INVOCATIONS>;
+${shared}
 
 // fn store(index: u32, value: f32)
 ${store}
 
-fn largest_part(invocation: u32, value: f32) -> f32 {
-  parts[invocation] = value;
-  workgroupBarrier();
-  for (var width = INVOCATIONS / 2u; width > 0u; width /= 2u) {
-    if (invocation < width) {
-      parts[invocation] = larger(parts[invocation], parts[invocation + width]);
-    }
-    workgroupBarrier();
-  }
-  let result = parts[0];
-  workgroupBarrier();
-  return result;
-}
-
-fn sum_of_parts(invocation: u32, value: f32) -> f32 {
-  parts[invocation] = value;
-  workgroupBarrier();
-  for (var width = INVOCATIONS / 2u; width > 0u; width /= 2u) {
-    if (invocation < width) {
-      parts[invocation] += parts[invocation + width];
-    }
-    workgroupBarrier();
-  }
-  return parts[0];
-}
+${parts}
 
 @compute @workgroup_size(INVOCATIONS)
 fn main(
   @builtin(workgroup_id) group: vec3<u32>,
-  @builtin(local_invocation_index) invocation: u32,
+  @builtin(local_invocation_index) invocation: u32,${builtins}
 ) {
   let index = group.y * ${GRID_X}u + group.x;
   if (index >= ${ITEMS}u) {
@@ -52,12 +28,12 @@ fn main(
   for (var c = invocation; c < CLASSES; c += INVOCATIONS) {
     largest = larger(largest, logits[first + c * INNER]);
   }
-  largest = largest_part(invocation, largest);
+  largest = largest_part(invocation, largest${lane});
   var sum = 0.0;
   for (var c = invocation; c < CLASSES; c += INVOCATIONS) {
     sum += exp_of(logits[first + c * INNER] - largest);
   }
-  sum = sum_of_parts(invocation, sum);
+  sum = sum_of_parts(invocation, sum${lane});
   let log_sum = log_of(sum);
   for (var c = invocation; c < CLASSES; c += INVOCATIONS) {
     let at = first + c * INNER;

@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 from playgrad.compiler import dispatch_groups
+from playgrad.compiler.mixed import PRODUCTS
 from playgrad.contract.cases import Case, cases_of, in_float16, invalid_cases, operations
-from playgrad.contract.on_device import check_gradients, check_values
+from playgrad.contract.on_device import check_gradients, check_mixed, check_values
 from playgrad.contract.rules import (
     check_derivatives,
     check_float16,
@@ -41,11 +42,13 @@ FAMILIES = {
     "registers_of_many": (True, dispatch_groups.MAX_MEMBERS),
     "shared_of_many": (False, dispatch_groups.MAX_MEMBERS),
     "vectors": (False, 4),
+    "subgroups": (False, 4),
 }
 """Whether to use the kernels of a software adapter, and how many may be merged. Those of hardware
 multiply packed int8. llvmpipe takes longer for one kernel of sixteen than for four of four, and no
 time for one that it has seen."""
 BY_VECTORS = Tuning("blocks_8x8", "blocks_8x4", "trees", "vectors")
+BY_SUBGROUPS = Tuning("shared_64", "shared_64", "subgroups")
 LEAST_SIZES = [
     (vector_kernel, "LEAST_ITEMS"),
     (strided_copy, "LEAST_ITEMS"),
@@ -53,7 +56,7 @@ LEAST_SIZES = [
     (block_tiling, "WIDE_FROM"),
 ]
 """From which on the kernels of family "vectors" read four numbers at a time."""
-VALUES = ["registers", "shared", "registers_of_many", "shared_of_many", "vectors"]
+VALUES = ["registers", "shared", "registers_of_many", "shared_of_many", "vectors", "subgroups"]
 GRADIENTS = ["apart", *VALUES]
 # Operations with a kernel that depends on the family, except operations that others become.
 PRODUCTS_AND_REDUCTIONS = [
@@ -71,6 +74,7 @@ HALVES = {
     for op in OPERATIONS
     if (halves := [half for case in cases_of(op) if (half := in_float16(case)) is not None])
 }
+ROUNDED = [op for op in OPERATIONS if op.name in PRODUCTS]
 WITH_HALVES = [op for op in OPERATIONS if op.name in HALVES]
 
 
@@ -158,6 +162,11 @@ def test_float16_on_the_cpu_agrees_with_the_reference(op: OpDef) -> None:
     check_gradients(op, HALVES[op.name], "cpu:0")
 
 
+@each(ROUNDED)
+def test_mixed_precision_on_the_cpu_is_near_float32(op: OpDef) -> None:
+    check_mixed(op, cases_of(op), "cpu:0")
+
+
 # On a GPU
 
 
@@ -182,9 +191,9 @@ def gpu(family: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """The first GPU with the kernels of ``family``; the test fails if it leaves a buffer behind."""
     device = registry.gpu(0)
     is_software, members = FAMILIES[family]
-    measured = BY_VECTORS if family == "vectors" else None
+    measured = {"vectors": BY_VECTORS, "subgroups": BY_SUBGROUPS}.get(family)
     target = Target(is_software, Limits(), measured, has_packed_dot=not is_software)
-    if measured:
+    if family == "vectors":
         for module, name in LEAST_SIZES:
             monkeypatch.setattr(module, name, 1)
     monkeypatch.setattr(device, "target", target)
@@ -195,6 +204,11 @@ def gpu(family: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     assert {key: after[key] for key in ("buffers", "bytes", "programs")} == {
         key: before[key] for key in ("buffers", "bytes", "programs")
     }, "buffers were left behind"
+
+
+@on_gpu(ROUNDED, VALUES, PRODUCTS)
+def test_mixed_precision_on_a_gpu_is_near_float32(op: OpDef, gpu: str) -> None:
+    check_mixed(op, cases_of(op), gpu)
 
 
 @on_gpu(OPERATIONS, VALUES, PRODUCTS_AND_REDUCTIONS)

@@ -61,13 +61,13 @@ async function inTime(request, kind) {
 
 /**
  * Open a device with WebGPU's default limits, which every adapter has, except for larger buffers, up to
- * 1 GiB, and for subgroups of four invocations where kernels use them.
+ * 1 GiB, and for subgroups, which some variants of kernels use.
  * @param {GPUAdapter} adapter a fresh one: an adapter can open only one device
  * @returns {Promise<GPUDevice>}
  */
 export async function openDevice(adapter) {
   const device = adapter.requestDevice({
-    requiredFeatures: hasQuads(adapter) ? ["subgroups"] : [],
+    requiredFeatures: adapter.features.has("subgroups") ? ["subgroups"] : [],
     requiredLimits: largerBuffers(adapter),
   });
   return await inTime(device, "notOpened");

@@ -168,7 +168,7 @@ export type Finding = {code: string, node: string | null, line: number | null, v
 /** All that is wrong with the trainings of the run; `lost`: that is why it pauses. */
 export type Findings = {findings: Finding[], lost: boolean};
 /** `device_reason`: why "auto" took the device, in a sentence; empty if the user named it; `done`: the steps that were done before, by the run that this one resumes; `points`: the last ones before a resumed training, some of which the page may have missed. */
-export type Fit = {epochs: number, steps_per_epoch: number, total_steps: number, batch_size: number, metrics: string[], device: string, device_reason: string, adapter: string | null, parameters: number, done: number, points?: ([number, number, number | null])[]};
+export type Fit = {epochs: number, steps_per_epoch: number, total_steps: number, batch_size: number, metrics: string[], device: string, device_reason: string, precision: "float32" | "mixed", adapter: string | null, parameters: number, done: number, points?: ([number, number, number | null])[]};
 export type FitEnd = {reason: "completed" | "stopped" | "failed", steps: number, seconds: number, test_accuracy: number | null, dispatches_per_step: number, parallel: ParallelReport};
 /** `actions`: their names; `at`: the action of a click in each cell, row by row, or null. */
 export type Game = {name: string, rows: number, columns: number, actions: string[], at: (number | null)[], passes: number | null};

@@ -380,6 +380,17 @@ def test_a_changed_network_trains_at_the_rate_of_the_slider(blocks: Playground) 
     assert "trained" in blocks.finish()
 
 
+def test_the_precision_is_an_argument_of_compile(blocks: Playground) -> None:
+    blocks.write(POINTS)
+    blocks.at("blocks-tab").click()
+    precision = blocks.at("training-card").get_by_label("Precision", exact=True)
+    expect(precision).to_have_value('"float32"')
+    precision.select_option('"mixed"')
+    assert 'precision="mixed"' in code(blocks)
+    assert "trained" in blocks.finish()
+    assert "mixed precision (f16)" in blocks.text("backend-badge")
+
+
 def test_cards_reasons_and_titles_follow_the_language(blocks: Playground) -> None:
     problem = blocks.page.locator(".block-problem")
     example = blocks.at("example-select").locator("option:checked")

@@ -52,7 +52,7 @@ def said(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> list[str]:
     """Return what a training with many callbacks and a summary print, without numbers."""
     model = pg.Sequential([nn.Dense(1, name="only"), nn.Dropout(0.1, name="drop")])
     model.summary()
-    model.compile(pg.optim.SGD(0.5), "mse", device="cpu")
+    model.compile(pg.optim.SGD(0.5), "mse", device="cpu", precision="mixed")
     callbacks: list[Any] = [
         nn.LearningRateScheduler(lambda epoch: 0.25, verbose=1),
         nn.ModelCheckpoint(tmp_path / "a.npz", monitor="loss", verbose=1),

@@ -116,6 +116,7 @@ def test_fit_emits_its_events_in_order(script: Script) -> None:
         "batch_size": 8,
         "device": "cpu:0",
         "device_reason": "",
+        "precision": "float32",
         "adapter": "NumPy",
         "parameters": 12,
         "metrics": ["accuracy"],

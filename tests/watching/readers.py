@@ -72,8 +72,8 @@ def progress(step: int, loss: float = 0.5) -> dict[str, Any]:
 
 FIT = {
     "kind": "fit_begin", "epochs": 1, "steps_per_epoch": 0, "total_steps": 0, "batch_size": 1,
-    "metrics": [], "device": "cpu:0", "device_reason": "", "adapter": None, "parameters": 1,
-    "done": 0,
+    "metrics": [], "device": "cpu:0", "device_reason": "", "precision": "float32", "adapter": None,
+    "parameters": 1, "done": 0,
 }  # fmt: skip
 END = {
     "kind": "fit_end", "reason": "completed", "steps": 1, "seconds": 1.0, "test_accuracy": None,

@@ -151,7 +151,10 @@ ABSENT = {
     r"keras\.metrics\..*": "A function of (y_true, y_pred) is a metric.",
     r"keras\.optimizers\.schedules\..*": "A subclass of pg.optim.Schedule is a schedule.",
     r"keras\.optimizers\..*": "pg.optim.Adam and pg.optim.AdamW cover its uses.",
-    r"keras\.mixed_precision.*": "Everything is computed in float32.",
+    r"keras\.mixed_precision.*": (
+        'model.compile(precision="mixed") rounds the operands of products to float16; there is no '
+        "loss to scale."
+    ),
 }
 
 _FLOAT = "everything is float32"

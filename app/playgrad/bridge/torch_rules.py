@@ -262,6 +262,10 @@ ABSENT = {
     r"torch\.utils\.data.*": "Use pg.data.Dataset.from_tensor_slices((x, y)).shuffle(n).batch(n).",
     r"torch\.optim\.lr_scheduler.*": _SCHEDULE,
     r"torch\.optim\..*": "pg.optim.Adam and pg.optim.AdamW cover its uses.",
+    r"torch\.(amp|autocast|cuda\.amp|GradScaler)\b.*": (
+        'model.compile(precision="mixed") rounds the operands of products to float16; there is no '
+        "loss to scale."
+    ),
     r"torch\.cuda.*": 'model.compile(device="gpu") chooses the device.',
     r"torchvision\.models.*": (
         "There is none, because trained models cannot be downloaded: build the model of layers, "

@@ -34,12 +34,13 @@ from playgrad.errors import (
     NonFiniteError,
     PlaygradError,
 )
-from playgrad.graph.graph import get_default_graph
+from playgrad.graph.graph import MIXED, get_default_graph
 from playgrad.networks.shared_session import shared_session
 from playgrad.runtime.default_device import AUTO, default_device
 from playgrad.runtime.hooks import Event, Hooks, Request, set_hooks
 from playgrad.runtime.members import current_members
 from playgrad.runtime.options import Options, options_set
+from playgrad.runtime.phrases import phrase
 from playgrad.runtime.program_file import run_program
 from playgrad.runtime.timeline import timeline
 from playgrad.runtime.trace import Trace
@@ -80,10 +81,10 @@ class TrainHooks(Hooks):
         self.looped: Any = None
         self.facts: dict[str, Any] = {}
         self._losses = 0
-        self._reason = ""
+        self._told: list[str] = []
 
     def fitting(self, model: Any) -> None:
-        """Note the model, and say why it trains on its device, once for each reason."""
+        """Note the model, and say why it trains on its device and in which precision, once."""
         self.model = model
         if model.training_loop.has_ended:  # in the checkpoint that is resumed
             self.facts = _facts_of(model)
@@ -91,9 +92,12 @@ class TrainHooks(Hooks):
             self._under_way += 1
             signals.hold()
         reason = model.session.device_reason
-        if reason not in ("", self._reason):
-            self._reason = reason
-            self._say(f"training on {reason}")
+        told = [f"training on {reason}"] if reason else []
+        told += [phrase("mixed")] if model.precision == MIXED else []
+        for text in told:
+            if text not in self._told:
+                self._say(text)
+        self._told = told
         if self._broadcast is not None:
             self._broadcast.fitting(model)
 
@@ -184,6 +188,7 @@ def _train(
     trace = Trace() if options.trace or options.parallel else None
     overrides = Options(
         device=None if options.device == AUTO else options.device,
+        precision=options.precision,
         epochs=options.epochs,
         steps=options.steps,
         batch_size=options.batch_size,

@@ -8,6 +8,7 @@ from playgrad.cli import commands, kinds
 from playgrad.cli.parsers import Parsers
 from playgrad.cli.ray_options import add_ray_options
 from playgrad.cli.strategy_options import add_strategy_options
+from playgrad.graph.graph import PRECISIONS
 from playgrad.watching.address import PORT
 
 
@@ -23,6 +24,11 @@ def add_train(parsers: Parsers) -> None:
         default="auto",
         help="auto, cpu, gpu, gpu:N, or reference for NumPy alone (default: auto, which is "
         "PLAYGRAD_DEVICE or the faster one)",
+    )
+    parser.add_argument(
+        "--precision",
+        choices=PRECISIONS,
+        help="mixed: float16 operands of matrix products and convolutions (default: the program's)",
     )
     length = parser.add_mutually_exclusive_group()
     length.add_argument("--epochs", type=kinds.count, metavar="N", help="number of epochs")

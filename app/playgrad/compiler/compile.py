@@ -11,6 +11,7 @@ from playgrad.compiler.cache import CompileCache
 from playgrad.compiler.fold import fold
 from playgrad.compiler.fuse import fuse
 from playgrad.compiler.guard import guard
+from playgrad.compiler.mixed import mixed
 from playgrad.compiler.order import order_writes
 from playgrad.compiler.place import Policy, place
 from playgrad.compiler.plan import PlanBuilder
@@ -140,6 +141,7 @@ def _all_passes(shapes: Mapping[str, tuple[int, ...]], policy: Policy) -> list[t
     return [
         *_before_place(shapes),
         ("place", lambda p: place(p, policy)),
+        ("mixed", mixed),
         ("guard", guard),
         ("sort_once", sort_once),
         ("split", split),

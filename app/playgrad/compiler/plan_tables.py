@@ -12,6 +12,7 @@ from playgrad.graph.serialize import encode
 
 ELEMENT_BYTES = {
     **dict.fromkeys(("f32", "i32", "u32"), 4),
+    "vec2<u32>": 8,
     **dict.fromkeys(("vec4<f32>", "vec4<i32>", "vec4<u32>"), 16),
 }
 """The bytes of an element of a binding, by its type."""

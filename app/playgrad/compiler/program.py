@@ -13,7 +13,9 @@ from playgrad.graph.opdef import Array
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.graph.traversal import ancestors
 
-Key = tuple[Graph, tuple[Tensor, ...], tuple[Node, ...], tuple[tuple[str, tuple[int, ...]], ...]]
+Key = tuple[
+    Graph, str, tuple[Tensor, ...], tuple[Node, ...], tuple[tuple[str, tuple[int, ...]], ...]
+]
 
 
 class FeedCheck(Protocol):
@@ -51,7 +53,7 @@ class Program:
     def key(self, shapes: Mapping[str, tuple[int, ...]]) -> Key:
         """Return a key among the programs of its session, for feeds of ``shapes``."""
         fed = tuple(sorted(shapes.items()))
-        return self.graph, tuple(self.fetches), tuple(self.targets), fed
+        return self.graph, self.graph.precision, tuple(self.fetches), tuple(self.targets), fed
 
     def order(self) -> list[Node]:
         """Return the nodes that the results need, in topological order."""
@@ -78,7 +80,7 @@ class Rewriter(CopyMap):
     """
 
     def __init__(self, program: Program) -> None:
-        super().__init__(Graph(program.graph.seed))
+        super().__init__(program.graph.empty())
         self.program = program
 
     def finish(self) -> Program:

@@ -27,9 +27,11 @@ PRODUCTS = (
 `quads_nxm` does so where groups of four invocations can read each other's values. `blocks_nxm`
 stages vectors of four, has up to n x m results in the registers of an invocation, and divides the
 depth of a small product among invocations of 128 processors, or of 16 (`few`)."""
-REDUCTIONS = ("trees", "many_invocations", "few_invocations")
+TREES, SUBGROUPS = "trees", "subgroups"
+REDUCTIONS = (TREES, "many_invocations", "few_invocations", SUBGROUPS)
 """Variants of reductions: a workgroup for each result, or one invocation for each, with enough
-invocations to occupy a GPU or a CPU's cores."""
+invocations to occupy a GPU or a CPU's cores. `subgroups` is `trees` whose sums are added within
+subgroups where the device has them, and needs one barrier in place of seven."""
 WORDS, VECTORS = "words", "vectors"
 MEMORY = (WORDS, VECTORS)
 """Variants of kernels that take as long as their memory traffic: elementwise ones and copies of

@@ -23,6 +23,23 @@ from playgrad.graph.source import user_source
 from playgrad.graph.spec import TensorSpec
 from playgrad.graph.tensor import Node, Tensor, specs_of
 
+FLOAT32, MIXED = "float32", "mixed"
+PRECISIONS = (FLOAT32, MIXED)
+
+
+def checked_precision(name: object) -> str:
+    """Return ``name`` if it is one of `PRECISIONS`.
+
+    Raises:
+        GraphError: it is not.
+    """
+    if name not in PRECISIONS:
+        raise GraphError(
+            f"precision must be {' or '.join(map(repr, PRECISIONS))}, got {name!r:.60}.",
+            source=user_source(),
+        )
+    return str(name)
+
 
 class Graph(Scoped):
     """Operations, variables and placeholders, connected by data and control edges.
@@ -32,15 +49,25 @@ class Graph(Scoped):
 
     Args:
         seed: seed of the random operations; the same seed gives the same numbers.
+        precision: "float32", or "mixed" to round the operands of matrix products and convolutions
+            to float16. Their sums and everything else stay float32.
+
+    Attributes:
+        precision: may be changed at any time, and holds from the next run on.
     """
 
-    def __init__(self, seed: int = 0) -> None:
+    def __init__(self, seed: int = 0, precision: str = FLOAT32) -> None:
         super().__init__()
         self.seed = seed
+        self.precision = checked_precision(precision)
         self.nodes: list[Node] = []
         self._last_id = -1
         self._by_name: dict[str, Node] = {}
         self.random_ops = 0
+
+    def empty(self) -> Graph:
+        """Return a graph of the same seed and precision, without nodes."""
+        return Graph(self.seed, self.precision)
 
     def __repr__(self) -> str:
         return f"<Graph of {len(self.nodes)} nodes>"

@@ -15,7 +15,7 @@ from operator import attrgetter
 from playgrad.dtypes import dtype
 from playgrad.errors import GraphError
 from playgrad.graph.copying import CopyMap
-from playgrad.graph.graph import Graph, at_top
+from playgrad.graph.graph import at_top
 from playgrad.graph.opdef import OpDef, lookup
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.graph.traversal import ancestors
@@ -38,7 +38,7 @@ class StepCopy:
 
     def __init__(self, targets: Sequence[Node]) -> None:
         needed = sorted(ancestors(targets), key=attrgetter("id"))
-        self.graph = Graph(targets[0].graph.seed)
+        self.graph = targets[0].graph.empty()
         self.sources: dict[Tensor, Tensor] = {}
         self.batch: list[Tensor] = []
         self._copies = CopyMap(self.graph)

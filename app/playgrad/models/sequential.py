@@ -138,7 +138,7 @@ class Sequential(Model):
         """Return the graph of a model in the chain that cannot leave it, or else a new one."""
         models = [item for item in self._items if isinstance(item, Network)]
         fixed = [model.graph for model in models if not isinstance(model, Sequential)]
-        return fixed[0] if fixed else Graph(self.graph.seed)
+        return fixed[0] if fixed else self.graph.empty()
 
     def forget(self) -> None:
         """Give up all variables and the graph, to be built in another one."""

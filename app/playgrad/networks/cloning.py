@@ -8,7 +8,7 @@ from typing import Any
 
 from playgrad.errors import GraphError
 from playgrad.graph.copying import CopyMap
-from playgrad.graph.graph import Graph, at_top
+from playgrad.graph.graph import at_top
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.networks.network import Network
 from playgrad.networks.shared_session import shared_session
@@ -78,7 +78,7 @@ class StructureCopy(CopyMap):
     """
 
     def __init__(self, old: Structure) -> None:
-        super().__init__(Graph(old.graph.seed))
+        super().__init__(old.graph.empty())
         self.old = old
         self.layers: dict[Layer, Layer] = {}
         self.variables: dict[Tensor, Tensor] = {}

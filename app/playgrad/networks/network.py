@@ -15,7 +15,7 @@ from playgrad import io
 from playgrad.data.input_description import InputDescription
 from playgrad.errors import CheckpointError, ExportError, GraphError, SequenceLengthError
 from playgrad.graph.eager import at_once, is_building, is_detached
-from playgrad.graph.graph import Graph
+from playgrad.graph.graph import MIXED, Graph
 from playgrad.graph.scopes import is_unicode
 from playgrad.graph.source import user_source
 from playgrad.graph.spec import Shape, TensorSpec
@@ -38,6 +38,8 @@ from playgrad.nn.stateful import StatefulLayer
 from playgrad.ops.arrays.shape import identity
 from playgrad.ops.core.build import as_tensor
 from playgrad.ops.state import Variable
+from playgrad.runtime.options import get_options
+from playgrad.runtime.phrases import phrase
 from playgrad.runtime.session import Session
 
 if TYPE_CHECKING:
@@ -78,10 +80,13 @@ class Network:
         self.output_keys: list[str] | None = None
         self.takes_dictionary = False
         self._device = "auto"
+        self._precision: str | None = None
 
     def take_settings(self, other: Network) -> None:
-        """Take over the source line and the device of ``other``, of which this is a copy."""
+        """Take over the source line, the device and the precision of ``other``, of which this is a
+        copy."""
         self.source, self._device = other.source, other._device
+        self._precision = other._precision
         self.output_keys = other.output_keys
 
     # Structure
@@ -572,7 +577,13 @@ class Network:
         self, seconds: float | None = None, step_seconds: float | None = None
     ) -> Session:
         """Return `session`; if it is not open, "auto" depends on the arguments, as in `Session`."""
+        self.graph.precision = self.precision
         return shared_session(self.graph).on(self.graph, self._device, seconds, step_seconds)
+
+    @property
+    def precision(self) -> str:
+        """The argument of `Model.compile`: float32 or mixed; an option of the host overrides it."""
+        return get_options().precision or self._precision or self.graph.precision
 
     def close(self) -> None:
         """Free the session's buffers; the weights are lost."""
@@ -592,6 +603,8 @@ class Network:
         shapes = {c.layer: c.outputs[0].shape for c in calls if isinstance(c, LayerCall)}
         title = f"{type(self).__name__} '{self.name}'"
         print_fn(summary_text(title, self._summary_rows(), shapes))
+        if self.precision == MIXED:
+            print_fn(phrase("mixed"))
 
     def _summary_rows(self) -> list[tuple[str, Layer]]:
         return self.named_layers()

@@ -124,6 +124,7 @@ class FitForm(TypedDict):
     metrics: list[str]
     device: str
     device_reason: str
+    precision: Literal["float32", "mixed"]
     adapter: str | None
     parameters: int
     done: int

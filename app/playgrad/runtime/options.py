@@ -23,6 +23,7 @@ class Options:
 
     Attributes:
         device: "cpu" or "gpu", for models, and for sessions that are opened on "auto".
+        precision: "float32" or "mixed", for models, and for the graphs of sessions.
         epochs: for every ``fit``.
         steps: number of steps for every ``fit``, in place of the epochs.
         batch_size: for every ``fit``.
@@ -42,6 +43,7 @@ class Options:
     """
 
     device: str | None = None
+    precision: str | None = None
     epochs: int | None = None
     steps: int | None = None
     batch_size: int | None = None

@@ -14,6 +14,7 @@ PHRASES = {
     "reducedRate": "epoch {epoch}: learning rate reduced to {rate}",
     "saved": "epoch {epoch}: saved {path}",
     "ended": "training ended: {error}",
+    "mixed": "mixed precision: products of float16 (f16), everything else float32",
     "layer": "layer",
     "outputShape": "output shape",
     "parameters": "parameters",

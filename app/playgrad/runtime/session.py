@@ -98,8 +98,10 @@ class Session:
         self._closed = True  # until there is something to close
         close_abandoned()
         self.graph = graph or get_default_graph()
+        options = get_options()
+        self.graph.precision = options.precision or self.graph.precision
         if device == AUTO:
-            device = get_options().device or AUTO
+            device = options.device or AUTO
         self.device, self.device_reason = default_device(device, seconds, step_seconds)
         self._any_device = device == AUTO
         self.members = current_members()

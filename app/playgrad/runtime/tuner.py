@@ -22,7 +22,7 @@ from playgrad.devices import registry
 from playgrad.devices.tuning import VARIANTS, Times, Tuning, choose
 from playgrad.devices.webgpu import LoadedPlan, WebGpuDevice
 from playgrad.errors import KernelError
-from playgrad.graph.graph import Graph
+from playgrad.graph.graph import FLOAT32, Graph
 from playgrad.graph.opdef import OpDef, lookup
 from playgrad.ops.state import placeholder
 
@@ -56,6 +56,7 @@ class Probe:
     Attributes:
         kind: the kind of kernel that it measures, a key of `VARIANTS`.
         work: number of arithmetic operations.
+        precision: of the graph; inputs are float16 numbers where it is mixed.
     """
 
     name: str
@@ -64,11 +65,15 @@ class Probe:
     shapes: tuple[tuple[int, ...], ...]
     work: int
     attrs: Mapping[str, Any] = field(default_factory=dict)
+    precision: str = FLOAT32
 
     def arrays(self) -> list[Array]:
         """Return the inputs, the same in every measurement."""
         random = np.random.default_rng(0)
-        return [random.standard_normal(shape, np.float32) for shape in self.shapes]
+        arrays = [random.standard_normal(shape, np.float32) for shape in self.shapes]
+        if self.precision == FLOAT32:
+            return arrays
+        return [array.astype(np.float16).astype(np.float32) for array in arrays]
 
 
 _PLAIN = {"transpose_a": False, "transpose_b": False}
@@ -226,7 +231,7 @@ def measure(device: WebGpuDevice, probe: Probe, variants: Sequence[str]) -> dict
 
 def _measure(device: WebGpuDevice, probe: Probe, variants: Sequence[str]) -> Measuring:
     """Measure ``variants`` in pieces."""
-    graph, arrays = Graph(), probe.arrays()
+    graph, arrays = Graph(precision=probe.precision), probe.arrays()
     with graph.as_default():
         inputs = [placeholder("float32", shape) for shape in probe.shapes]
         result = graph.add(probe.op, inputs, probe.attrs).output

@@ -151,6 +151,7 @@ class TrainingLoop:
             batch_size=self.step.batch,
             device=self.session.device,
             device_reason=self.session.device_reason,
+            precision=network.precision,
             adapter=self.session.adapter,
             parameters=network.count_params(),
         )

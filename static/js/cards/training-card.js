@@ -33,6 +33,14 @@ import { TrySeveral } from "./try-several.js";
 /** How long the slider rests before a running training takes its value. */
 const REST_MS = 120;
 
+/** @type {import("../blocks/catalogue.js").Field} */
+const PRECISION = {
+  parameter: "precision",
+  label: "precision",
+  type: "choice",
+  options: ['"float32"', '"mixed"'],
+};
+
 /** Optimizer, loss and the numbers of a training. @param {{training: Training, number: number, isOnly: boolean}} props */
 export function TrainingCard({ training, number, isOnly }) {
   const [explained, setExplained] = useState(false);
@@ -59,6 +67,7 @@ export function TrainingCard({ training, number, isOnly }) {
         <${FitNumber} ...${{ fit, id, parameter: "epochs", label: "epochs", fallback: "1" }} />`
       }
       ${optimizer && html`<${Decay} ...${{ optimizer, id }} />`}
+      ${compile && html`<${BlockField} call=${compile} field=${PRECISION} id=${`${id}-precision`} />`}
       ${number === 0 && html`<${Seed} />`}
     </div>
     <${CardProblems} card=${id} />

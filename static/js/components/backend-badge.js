@@ -29,8 +29,16 @@ function processor() {
  *   `name`: in full, where the text is shorter
  */
 
-/** The processor that trains, or that the next run would train on. @returns {Badge} */
+/** The processor that trains, or that the next run would train on, and the precision of the last. @returns {Badge} */
 function choose() {
+  const badge = chooseDevice();
+  if (store.fit.value?.precision !== "mixed") return badge;
+  const remarks = [badge.remark, t().devices.mixed].filter(Boolean);
+  return { ...badge, remark: remarks.join(", ") };
+}
+
+/** @returns {Badge} */
+function chooseDevice() {
   const { known, info, problem } = store.gpu.value;
   const words = t().devices;
   const fit = store.active.value ? store.fit.value : null;

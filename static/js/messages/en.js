@@ -604,6 +604,7 @@ export const en = {
     noGpu: "no GPU",
     noHardware: "no hardware GPU",
     software: "software",
+    mixed: "mixed precision (f16)",
     runsOn: (/** @type {string} */ name, /** @type {string} */ remark) =>
       `Runs on ${name}${remark && `, ${remark}`}`,
     adapter: (/** @type {string} */ name) => `WebGPU adapter: ${name}`,
@@ -887,6 +888,7 @@ export const en = {
       reducedRate: "epoch {epoch}: learning rate reduced to {rate}",
       saved: "epoch {epoch}: saved {path}",
       ended: "training ended: {error}",
+      mixed: "mixed precision: products of float16 (f16), everything else float32",
       layer: "layer",
       outputShape: "output shape",
       parameters: "parameters",
@@ -2803,6 +2805,7 @@ export const en = {
       batchSize: "Batch size",
       epochs: "Epochs",
       weightDecay: "Weight decay",
+      precision: "Precision",
       seed: "Seed",
       set: "Set",
       noise: "Noise",
@@ -2864,6 +2867,8 @@ export const en = {
         loss: "The number that says how wrong the predictions are. Training makes it small.",
         batchSize: "How many samples are processed before the weights change once.",
         epochs: "How often training goes through all samples.",
+        precision:
+          "How products are computed: from float32, or “mixed”, from operands rounded to float16, which are half as large.",
         weightDecay: "Draws all weights a little towards 0 in each step, against overfitting.",
         seed: "The number from which all random numbers follow. With the same seed a run repeats itself.",
         set: "The samples and their labels. Another set brings the first and last layer with it.",

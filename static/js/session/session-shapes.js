@@ -40,6 +40,7 @@ const fit = is.record({
   metrics: is.listOf(name, MOST.names),
   device: name,
   device_reason: is.optional(name),
+  precision: is.optional(name),
   adapter: is.nullable(name),
   parameters: tally,
   done: is.optional(tally),

@@ -90,8 +90,8 @@ def _limits(adapter: Any) -> Limits:
 def extra_features(adapter: Any) -> list[str]:
     """Return the features to enable beyond WebGPU's core.
 
-    That is "timestamp-query", to time kernels, and "subgroup", which a variant of matrix products
-    uses.
+    That is "timestamp-query", to time kernels, and "subgroup", which variants of matrix products
+    and of reductions use.
     """
     return [name for name in ("timestamp-query", "subgroup") if name in adapter.features]
 

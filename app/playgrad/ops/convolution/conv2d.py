@@ -25,7 +25,7 @@ from playgrad.ops.convolution.window import (
     windows,
 )
 from playgrad.ops.core.build import FLOATS, add_node, as_tensors, expect_dtype, expect_rank, whole
-from playgrad.ops.core.half import in_float32
+from playgrad.ops.core.half import in_float32, or_wide
 from playgrad.ops.core.samples import floats, integers
 from playgrad.ops.lowering.conv2d import lower_conv2d
 from playgrad.ops.products.array_product import numpy_matmul
@@ -199,7 +199,7 @@ CASES: tuple[
 _CONV2D = register(
     OpDef(
         name="conv2d",
-        infer=infer_conv2d,
+        infer=or_wide(infer_conv2d),
         reference=_rounded,
         prepare=_prepare,
         gradient=_gradient,

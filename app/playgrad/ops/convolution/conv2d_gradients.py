@@ -35,7 +35,7 @@ from playgrad.ops.convolution.window import (
     window_attrs,
 )
 from playgrad.ops.core.build import add_node, expect_rank
-from playgrad.ops.core.half import in_float32
+from playgrad.ops.core.half import in_float32, or_wide
 from playgrad.ops.core.like import register_like
 from playgrad.ops.core.samples import floats
 from playgrad.ops.lowering.conv2d import lower_conv2d_filter_gradient, lower_conv2d_input_gradient
@@ -166,7 +166,7 @@ _SAMPLES = _grad_samples()
 BY_IMAGE = register(
     OpDef(
         name="conv2d_input_gradient",
-        infer=_infer_by_image,
+        infer=or_wide(_infer_by_image),
         reference=_rounded_by_image,
         prepare=_prepare_by_image,
         gradient=_gradient_by_image,
@@ -196,7 +196,7 @@ _BY_IMAGE_LIKE = register_like(
 _BY_FILTERS = register(
     OpDef(
         name="conv2d_filter_gradient",
-        infer=_infer_by_filters,
+        infer=or_wide(_infer_by_filters),
         reference=_rounded_by_filters,
         prepare=_prepare_by_filters,
         gradient=_gradient_by_filters,

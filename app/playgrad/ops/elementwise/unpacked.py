@@ -16,6 +16,7 @@ from playgrad.dtypes import dtype
 from playgrad.errors import UnsupportedOpError
 from playgrad.graph.opdef import OpDef
 from playgrad.graph.spec import TensorSpec
+from playgrad.ops.core.half import WIDE
 from playgrad.ops.core.kernel import Binding, KernelCall, KernelRequest, Lowering
 from playgrad.ops.elementwise.elementwise_kernel import lower_elementwise
 from playgrad.ops.expression.expr import Cast, Leaf
@@ -34,7 +35,8 @@ def lower_unpacked(op: OpDef, request: KernelRequest) -> Lowering:
     """
     if op.lower is None:
         raise UnsupportedOpError(f"the operation {op.name!r} cannot run on a GPU.")
-    unpacked = request if op.packed else _unpacked(request)
+    reads_packed = op.packed or request.attrs.get(WIDE)
+    unpacked = request if reads_packed else _unpacked(request)
     lowering: Lowering = op.lower(unpacked)
     if unpacked == request:
         return lowering

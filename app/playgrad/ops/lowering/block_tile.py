@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import ceil
 
+from playgrad.ops.lowering.half_operands import half_element, half_quad
 from playgrad.ops.lowering.register_tile import indented
 
 
@@ -45,8 +46,11 @@ class BlockTile:
         return ceil(rows / self.rows) * ceil(columns / self.columns)
 
 
-def operand_code(letter: str, is_wide: bool) -> dict[str, str]:
+def operand_code(letter: str, is_wide: bool, is_half: bool) -> dict[str, str]:
     """Return WGSL of one element of an operand, and of four, by its binding."""
+    if is_half:
+        one, four = half_element(letter, "at", is_wide), half_quad(letter, "at", is_wide)
+        return {f"element_{letter}": one, f"quad_{letter}": four}
     if is_wide:
         texts = f"{letter}[at / 4u][at % 4u]", f"{letter}[at / 4u]"
     else:

@@ -113,11 +113,14 @@ class BlockChoice:
         return cost
 
 
-def block_tiling(product: Product, variant: str, target: Target, may_be_wide: bool) -> Tiling:
+def block_tiling(
+    product: Product, variant: str, target: Target, may_be_wide: bool, half: tuple[bool, bool]
+) -> Tiling:
     """Return the tiling of ``product`` for a variant of `BLOCKS`.
 
     Args:
         may_be_wide: whether a large product may bind its operands as vectors.
+        half: whether A and B are float16.
     """
     full_depth = product.taps * product.depth
     size = (product.rows, product.columns, product.batch, full_depth)
@@ -150,8 +153,8 @@ def block_tiling(product: Product, variant: str, target: Target, may_be_wide: bo
         "LAST_COLUMN_QUAD": max(product.columns - 4, 0),
         "STAGED_A": slices * tile.step * tile.rows // 4,
         "STAGED_B": slices * tile.step * tile.columns // 4,
-        **operand_code("a", quads_a and is_wide),
-        **operand_code("b", quads_b and is_wide),
+        **operand_code("a", quads_a and is_wide, half[0]),
+        **operand_code("b", quads_b and is_wide, half[1]),
         **tile_code(tile, slices),
     }
     return Tiling(

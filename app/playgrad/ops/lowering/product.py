@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import compress
 from typing import Any
 
 from playgrad.ops.core.kernel import (
@@ -24,6 +25,7 @@ from playgrad.ops.core.kernel import (
 from playgrad.ops.core.loops import Loop
 from playgrad.ops.core.templates import render
 from playgrad.ops.lowering.block_tiling import BLOCKS, block_tiling
+from playgrad.ops.lowering.half_operands import HALF_VECTOR, with_half_loads
 from playgrad.ops.lowering.tiling import Product, Tiling, tile
 
 PARTIAL = Binding("partial_sums", "scratch", 0, "f32")
@@ -49,8 +51,11 @@ def lower_product(
         return Lowering(())
     tuning = request.target.tuning
     variant = tuning.product if name == "matmul" else tuning.convolution
-    tiling = _tiling(request, product, variant)
+    half = _are_half(request, operands)
+    tiling = _tiling(request, product, variant, half)
     family = f"{name}_{tiling.family}"
+    if any(half):
+        params = {**params, "half": list(compress("ab", half))}
     splits = tiling.splits
     inputs = tuple(
         _operand(letter, number, request, is_wide)
@@ -77,18 +82,27 @@ def lower_product(
     return Lowering((first, second), scratch=(4 * items * splits,))
 
 
-def _tiling(request: KernelRequest, product: Product, variant: str) -> Tiling:
+def _are_half(request: KernelRequest, operands: tuple[int, int]) -> tuple[bool, bool]:
+    """Return whether A and B are float16."""
+    a, b = (request.inputs[number].dtype == "float16" for number in operands)
+    return a, b
+
+
+def _tiling(
+    request: KernelRequest, product: Product, variant: str, half: tuple[bool, bool]
+) -> Tiling:
     if variant not in BLOCKS:
         return tile(product, variant, request.target)
     # A kernel with more bindings than a device allows runs as a group, which binds scalars.
     bound = 3 + len(request.epilogue_bindings())
     may_be_wide = bound <= request.target.limits.max_storage_buffers_per_shader_stage
-    return block_tiling(product, variant, request.target, may_be_wide)
+    return block_tiling(product, variant, request.target, may_be_wide, half)
 
 
 def _operand(letter: str, number: int, request: KernelRequest, is_wide: bool) -> Binding:
     binding = input_binding(letter, number, request.inputs[number])
-    return replace(binding, element=VECTOR) if is_wide else binding
+    wide = HALF_VECTOR if request.inputs[number].dtype == "float16" else VECTOR
+    return replace(binding, element=wide) if is_wide else binding
 
 
 def sum_partials(request: KernelRequest, items: int, results: int, splits: int) -> KernelCall:
@@ -140,6 +154,9 @@ def _product_call(
         GRID_X=across,
         store=store,
     )
+    if tiling.family != "blocks":  # its lines are written for the dtype
+        for letter in params.get("half", ()):
+            code = with_half_loads(code, letter)
     workgroups = (across, down, product.batch * tiling.splits)
     # For each depth an invocation computes a whole tile of results.
     parts = tiling.splits * tiling.slices

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
 
+from playgrad.devices.tuning import SUBGROUPS, TREES
 from playgrad.ops.core.kernel import (
     Binding,
     KernelCall,
@@ -29,12 +30,13 @@ from playgrad.ops.lowering.item_kernel import (
     number_type,
     strides_of,
 )
+from playgrad.ops.lowering.subgroups import subgroup_parts
 
 INVOCATIONS = 128
 """Invocations that share a tree; a power of two."""
 BUSY_GROUPS = 64
 """Enough trees to keep a GPU busy."""
-BUSY_INVOCATIONS = {"trees": 4096, "many_invocations": 4096, "few_invocations": 256}
+BUSY_INVOCATIONS = {TREES: 4096, SUBGROUPS: 4096, "many_invocations": 4096, "few_invocations": 256}
 """Enough independent invocations to keep a GPU or the cores of a processor busy, by variant."""
 LEAST_CHUNK = 64
 """With fewer elements in a part, a split costs more than it gains."""
@@ -103,7 +105,7 @@ def _lower(request: KernelRequest, kind: str, axes: Sequence[int]) -> Lowering:
     outputs, reduced = prod(shape[i] for i in remaining), prod(shape[i] for i in axes)
     contiguous = bool(axes) and axes[-1] == len(shape) - 1
     variant = request.target.tuning.reduction
-    tree = contiguous and reduced >= INVOCATIONS // 2 and variant == "trees"
+    tree = contiguous and reduced >= INVOCATIONS // 2 and variant in (TREES, SUBGROUPS)
     first = _Stage(
         kind=kind,
         number=number_type(request.inputs[0]),
@@ -130,7 +132,7 @@ def _lower(request: KernelRequest, kind: str, axes: Sequence[int]) -> Lowering:
         chunk=first.splits,
         output_offset="index",
         reduced_offset=f"index * {outputs}u",
-        tree=outputs == 1 and variant == "trees",
+        tree=outputs == 1 and variant in (TREES, SUBGROUPS),
     )
     store_part = f"fn store(index: u32, value: {first.number}) {{ parts[index] = value; }}"
     calls = (
@@ -187,10 +189,13 @@ def _call(
         return item_kernel(request, "reduce.wgsl", items, bindings, params, (loop,), **constants)
     groups = grid(items, 1, request.target.limits)
     constants |= {"INVOCATIONS": INVOCATIONS, "ITEMS": items, "GRID_X": groups[0]}
-    code = render("reduce_shared.wgsl", **constants)
-    loops = Loop(-(-stage.chunk // INVOCATIONS)), Loop(INVOCATIONS.bit_length())
-    trips = loops[0].trips
-    return KernelCall("reduce_shared", params, code, bindings, groups, trips, loops=loops)
+    family, last_loop = "reduce_shared", Loop(INVOCATIONS.bit_length())
+    if request.target.tuning.reduction == SUBGROUPS:
+        family, last_loop = "reduce_subgroups", Loop(INVOCATIONS)
+        constants |= subgroup_parts(stage.kind, stage.number)
+    code = render(f"{family}.wgsl", **constants)
+    loops = Loop(-(-stage.chunk // INVOCATIONS)), last_loop
+    return KernelCall(family, params, code, bindings, groups, loops[0].trips, loops=loops)
 
 
 def combine(kind: str, number: str) -> str:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from math import prod
 from typing import Any
 
-from playgrad.devices.tuning import VECTORS
+from playgrad.devices.tuning import SUBGROUPS, TREES, VECTORS
 from playgrad.ops.core.kernel import (
     Binding,
     KernelCall,
@@ -20,6 +20,7 @@ from playgrad.ops.core.loops import Loop, innermost, rounds
 from playgrad.ops.core.templates import render
 from playgrad.ops.lowering.item_kernel import item_kernel
 from playgrad.ops.lowering.row_kernel import row_call, row_invocations
+from playgrad.ops.lowering.subgroups import softmax_parts
 
 INVOCATIONS = 128
 """Invocations that share a row on a GPU; a power of two."""
@@ -52,7 +53,9 @@ def _lower(request: KernelRequest, logarithm: bool) -> Lowering:
         "store": request.store("result"),
     }
     most = request.target.loop_rounds
-    alone = request.target.tuning.reduction != "trees" and (most is None or rounds(loops) <= most)
+    alone = request.target.tuning.reduction not in (TREES, SUBGROUPS) and (
+        most is None or rounds(loops) <= most
+    )
     if alone or classes < INVOCATIONS:
         call = item_kernel(request, "softmax.wgsl", rows, bindings, params, loops, **constants)
         return Lowering((call,))
@@ -63,10 +66,12 @@ def _lower(request: KernelRequest, logarithm: bool) -> Lowering:
             return Lowering((_in_registers(request, rows, classes, invocations, logarithm),))
     groups = grid(rows, 1, request.target.limits)
     constants |= {"INVOCATIONS": INVOCATIONS, "ITEMS": rows, "GRID_X": groups[0]}
-    code = render("softmax_shared.wgsl", **constants)
+    by_subgroups = request.target.tuning.reduction == SUBGROUPS
+    code = render("softmax_shared.wgsl", **constants, **softmax_parts(by_subgroups))
     shared = (Loop(-(-classes // INVOCATIONS)),) * _PASSES
-    trees = (Loop(INVOCATIONS.bit_length()),) * 2
-    call = KernelCall("softmax_shared", params, code, bindings, groups, innermost(shared))
+    trees = (Loop(INVOCATIONS if by_subgroups else INVOCATIONS.bit_length()),) * 2
+    family = "softmax_subgroups" if by_subgroups else "softmax_shared"
+    call = KernelCall(family, params, code, bindings, groups, innermost(shared))
     return Lowering((replace(call, loops=(*shared, *trees)),))
 
 

@@ -22,7 +22,7 @@ from playgrad.ops.core.build import (
     expect_dtype,
     is_static,
 )
-from playgrad.ops.core.half import in_float32
+from playgrad.ops.core.half import in_float32, or_wide
 from playgrad.ops.core.samples import floats, integers
 from playgrad.ops.elementwise.elementwise_op import sum_to_like
 from playgrad.ops.lowering.matmul import lower_matmul
@@ -209,7 +209,7 @@ def _attrs(transpose_a: bool = False, transpose_b: bool = False) -> dict[str, bo
 _MATMUL = register(
     OpDef(
         name="matmul",
-        infer=_infer,
+        infer=or_wide(_infer),
         reference=in_float32(_reference),
         prepare=_prepare,
         total=_total,

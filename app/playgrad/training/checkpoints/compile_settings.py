@@ -46,6 +46,7 @@ def compile_settings(recipe: Recipe) -> dict[str, Any]:
         **recipe.objectives.arguments(),
         "strategy": placing.strategy,
         "placement": placing.placement,
+        "precision": recipe.network.precision,
     }
     names, parts = optimizer.weight_decay.excluded
     return {

@@ -20,6 +20,8 @@ import { EngineError, fromGpuError, guarded } from "./errors.js";
  *   Dispatch
  */
 
+const USES_SUBGROUPS = /\b(?:subgroup|quad[A-Z])/;
+
 /** Pipelines of one device, cached by WGSL and access: plans share most kernels. */
 export class PipelineCache {
   #device;
@@ -50,8 +52,7 @@ export class PipelineCache {
     const layout = this.#layout(kernel.access);
     // Kernels lack this directive because only browsers know it. It is prepended to the first line, so
     // that line numbers in messages stay right.
-    const enable = this.#device.features.has("subgroups") ? "enable subgroups; " : "";
-    const code = enable + kernel.wgsl;
+    const code = (USES_SUBGROUPS.test(kernel.wgsl) ? "enable subgroups; " : "") + kernel.wgsl;
     const { value, error } = guarded(this.#device, () => {
       const module = this.#device.createShaderModule({ code, label: kernel.family });
       const pipeline = this.#device.createComputePipelineAsync({

@@ -598,7 +598,7 @@ export const en = {
     about: "The device to train on, unless the code chooses one",
     choices: { auto: "Auto", gpu: "GPU", cpu: "CPU" },
     noGpuFound: "GPU (none found)",
-    tryAgain: "Try the GPU again",
+    tryAgain: "Retry GPU",
     looking: "Looking for a GPU…",
     noWebGpu: "no WebGPU",
     noGpu: "no GPU",
@@ -637,7 +637,7 @@ export const en = {
     },
     gone: (/** @type {string} */ problem) =>
       `The GPU does not come back: ${problem}. Programs run on the CPU now. ` +
-      "To try the GPU again, press “Try the GPU again”.",
+      "To try the GPU again, press “Retry GPU”.",
     back: (/** @type {string} */ name) => `The GPU is there: ${name}. The next run can use it.`,
     stillGone: (/** @type {string} */ problem) =>
       `There is still no GPU: ${problem}. Training runs on the CPU.`,

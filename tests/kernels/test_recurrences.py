@@ -112,7 +112,6 @@ def trained(device: str, layers: Callable[[], list[nn.Layer]], rows: int) -> lis
     return results
 
 
-@pytest.mark.slow
 def test_a_training_with_masks_dropout_and_states_is_numpys() -> None:
     def layers() -> list[nn.Layer]:
         return [

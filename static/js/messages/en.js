@@ -2300,6 +2300,7 @@ export const en = {
       place: "gives each operation a device",
       guard: "adds checks of indices that are computed on a GPU",
       sort_once: "sorts the numbers of segments once for all operations with the same ones",
+      roll: "makes the steps of a recurrent layer one kernel on a GPU",
       split: "adds a send and a receive on edges between devices",
       fuse: "joins operations into one kernel",
       order: "makes readers of a variable run before its update",

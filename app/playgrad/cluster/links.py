@@ -110,13 +110,10 @@ class LinkMeter:
         times = self._members.all_of((alone, together))
         return min(1.0, times[0][0] / max(each for _, each in times))
 
-    def waking(self, latency: float) -> float:
-        """Measure how much later than its message a member goes on that has waited.
+    def waking(self) -> float:
+        """Measure the seconds from a message until a member goes on that has waited for it.
 
         One member after the other computes, and then wakes the next one, while all others wait.
-
-        Args:
-            latency: seconds of a message.
         """
         members, size = self._members, self._members.size
         to, source = (members.rank + 1) % size, (members.rank - 1) % size
@@ -136,7 +133,7 @@ class LinkMeter:
                 turn()
 
         seconds = self._slowest(around, max(FEWEST, round(self.seconds / _TURN / size)))
-        return max(1e-9, seconds / size - _TURN - latency)
+        return max(seconds / size - _TURN, 1e-9)
 
     def _least(self, work: Callable[[], object], only: int | None) -> float:
         """Return the least seconds of ``work``, done by one member while the others sleep, or by
@@ -207,8 +204,7 @@ def all_links(members: MpiMembers, hosts: Sequence[HostSlots]) -> dict[str, Any]
         together = None
         if members.size > 1:
             together = meter.together(slowest)
-            waking = meter.waking(together.latency)
-            together = replace(together, rate=meter.rate(), waking=waking)
+            together = replace(together, rate=meter.rate(), waking=meter.waking())
     finally:
         meter.close()
     if members.rank:

@@ -35,8 +35,8 @@ class Together:
         agreement: seconds until all know that all of them go on.
         rate: the speed at which each computes while all do, as a share of its speed alone: members
             of one machine share cores, caches and memory.
-        waking: seconds, beside the latency, until a member goes on that has waited for another one
-            to compute: it sleeps between looks, and may have to wait for a core.
+        waking: seconds from a small message until a member goes on that has waited for it while
+            the sender computed: it sleeps between looks, and may have to wait for a core.
     """
 
     latency: float

@@ -78,6 +78,7 @@ class Network:
         self.output_keys: list[str] | None = None
         self.takes_dictionary = False
         self._device = "auto"
+        self._computes: tuple[Structure, Session, Callable[..., list[Array]]] | None = None
 
     def take_settings(self, other: Network) -> None:
         """Take over the source line and the device of ``other``, of which this is a copy."""
@@ -574,8 +575,22 @@ class Network:
         """Return `session`; if it is not open, "auto" depends on the arguments, as in `Session`."""
         return shared_session(self.graph).on(self.graph, self._device, seconds, step_seconds)
 
+    def compute_outputs(self, *arrays: Array) -> list[Array]:
+        """Return the outputs for arrays of the inputs' dtypes and shapes.
+
+        Raises:
+            FeedError: an array does not fit its input.
+        """
+        session, structure = self.session, self.structure
+        known = self._computes
+        if known is None or known[0] is not structure or known[1] is not session:
+            call = session.make_callable(list(structure.outputs), structure.inputs)
+            known = self._computes = structure, session, call
+        return known[2](*arrays)
+
     def close(self) -> None:
         """Free the session's buffers; the weights are lost."""
+        self._computes = None
         shared_session(self.graph).close()
 
     def ensure_built(self, arrays: Sequence[Array], keys: Sequence[str] | None = None) -> None:

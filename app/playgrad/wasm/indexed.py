@@ -3,7 +3,8 @@ for it, and write none."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from playgrad.wasm.copies import clear, copy_run
@@ -21,13 +22,18 @@ from playgrad.wasm.vectors import VectorPlace, across
 
 @dataclass(frozen=True)
 class SliceTable:
-    """Slices of ``width`` elements of a dtype, ``rows`` of them, in each of ``stack`` tables."""
+    """Slices of ``width`` elements of a dtype, ``rows`` of them, in each of ``stack`` tables.
+
+    Attributes:
+        part: how many rows of each table are computed, where threads share them; None for all.
+    """
 
     stack: int
     rows: int
     width: int
     dtype: str
     item: int
+    part: int | None = None
 
     @property
     def bytes(self) -> int:
@@ -82,6 +88,28 @@ def gather(
         copy_run(f, size, table.item, place, target)
 
 
+@contextmanager
+def _row_of(code: KernelCode, table: SliceTable, index: Local) -> Iterator[StackValue]:
+    """Execute a block with the row at an index; of a part, counted from its first row, and only if
+    the row is in it."""
+    row = index.load(I32)
+    if table.part is None:
+        yield row
+        return
+    place = code.f.copy(row - code.first)
+    with code.f.when(scalar("i32.lt_u", place, table.part)):
+        yield place
+
+
+def _clear_rows(f: Procedure, table: SliceTable, out: StackValue) -> None:
+    """Set the rows that are computed to 0."""
+    if table.part is None:
+        clear(f, out, table.stack * table.rows * table.bytes)
+        return
+    with nest(f, [table.stack], [(out, (table.rows * table.bytes,))]) as (place,):
+        clear(f, place, table.part * table.bytes)
+
+
 Combine = Callable[[Local, Local], None]
 """Writes the code that combines a slice, at the second address, with the one at the first."""
 
@@ -116,16 +144,19 @@ def scatter(
     out: StackValue,
 ) -> None:
     """Reduce ``count`` slices of each table into those with their indices, in order; others are
-    0. The indices are inside."""
+    0. The indices are inside. Of a part, ``out`` is its first row."""
     f, size = code.f, table.bytes
-    clear(f, out, table.stack * table.rows * size)
+    _clear_rows(f, table, out)
     combine = combine_slices(f, table, reduction)
     places = ((updates, (count * size,)), (out, (table.rows * size,)))
     with nest(f, [table.stack], places) as (read, write):
 
         def each(body: Combine) -> None:
-            with nest(f, [count], [(ids, (4,)), (read, (size,))]) as (index, source):
-                body(f.copy(write + index.load(I32) * size), source)
+            with (
+                nest(f, [count], [(ids, (4,)), (read, (size,))]) as (index, source),
+                _row_of(code, table, index) as row,
+            ):
+                body(f.copy(write + row * size), source)
 
         if reduction is not SUM:  # 0 is no beginning, but any slice of the segment is
             each(lambda target, source: copy_run(f, size, table.item, source, target))
@@ -144,22 +175,33 @@ class EdgeSums:
 
 
 def gather_sum(
-    f: Procedure, table: SliceTable, x_rows: int, count: int, edges: EdgeSums, out: StackValue
+    code: KernelCode,
+    table: SliceTable,
+    x_rows: int,
+    count: int,
+    edges: EdgeSums,
+    out: StackValue,
 ) -> None:
     """Add up the slices of float32 at the sources of edges, times their weights, at the targets.
 
-    The indices are inside.
+    The targets are inside, and the sources, too, unless a part is computed.
     """
-    size, part = table.bytes, 4 * edges.part
-    clear(f, out, table.rows * size)
+    f, size, part = code.f, table.bytes, 4 * edges.part
+    _clear_rows(f, table, out)
     if not x_rows or not size:
         return
     parts = table.width // edges.part
     weights = edges.weights or edges.x
     places = ((edges.sources, (4,)), (edges.targets, (4,)), (weights, (4 * parts,)))
-    with nest(f, [count], places) as (source, target, weight):
-        read = f.copy(edges.x + source.load(I32) * size)
-        write = f.copy(out + target.load(I32) * size)
+    with (
+        nest(f, [count], places) as (source, target, weight),
+        _row_of(code, table, target) as row,
+    ):
+        number = source.load(I32)
+        if table.part is not None:
+            number = inside(code, number, x_rows)
+        read = f.copy(edges.x + number * size)
+        write = f.copy(out + row * size)
         steps = ((read, (part,)), (write, (part,)), (weight, (4,)))
         with nest(f, [parts], steps) as (a, b, factor):
             fours = f.copy(splat(factor.load(F32))) if edges.weights else None

@@ -9,7 +9,7 @@ The least of some runs counts; `jobs` is the number of pieces of work that threa
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from unittest import mock
 
 import numpy as np
@@ -25,17 +25,6 @@ from playgrad.runtime.wasmtime_host import WasmtimeHost
 THREADS = (1, 2, 8)
 _RUNS = 12
 _NODES, _EDGES, _ROWS = 10_000, 100_000, 25_000
-
-
-class _Host(WasmtimeHost):
-    """A host whose code is written for so many threads, of which it has one."""
-
-    def __init__(self, threads: int) -> None:
-        super().__init__(1 << 29, relaxed=False, multiplies=False)
-        self.threads = threads
-
-    def load(self, module: bytes, count: int, number: int = 0) -> Sequence[Callable[..., None]]:
-        return super().load(module, count)
 
 
 def cases() -> Iterator[tuple[str, Callable[[], pg.Tensor]]]:
@@ -77,8 +66,10 @@ def measured(build: Callable[[], pg.Tensor], threads: int) -> tuple[float, int]:
     graph = pg.Graph()
     with graph.as_default():
         node = build().node
+    host = WasmtimeHost(1 << 29, relaxed=False, multiplies=False)
+    host.threads = threads
     with (
-        using_step_host(_Host(threads)),
+        using_step_host(host),
         mock.patch.object(host_program, "SECONDS_OF_NODE", 0.0),
         mock.patch.object(executor, "default_threads", lambda: 0),
         Session(graph, "cpu") as session,

@@ -34,12 +34,14 @@ def cases() -> Iterator[tuple[str, Callable[[], pg.Tensor]]]:
     targets = np.sort(random.integers(0, _NODES, _EDGES)).astype(np.int32)
     for width in (16, 64, 128):
         x = random.normal(size=(_NODES, width)).astype(np.float32)
-        yield (
-            f"{_EDGES:,} edges between {_NODES:,} nodes, {width} features",
-            lambda x=x: gather_sum(
-                pg.Variable(x), pg.Variable(sources), pg.Variable(targets), _NODES
-            ),
-        )
+        for ordered in (False, True):
+            yield (
+                f"{_EDGES:,} edges between {_NODES:,} nodes, {width} features"
+                + ordered * ", in order",
+                lambda x=x, ordered=ordered: gather_sum(
+                    *map(pg.Variable, (x, sources, targets)), _NODES, indices_are_sorted=ordered
+                ),
+            )
         rows = random.normal(size=(_ROWS, width)).astype(np.float32)
         yield (
             f"sums of {_ROWS:,} rows of {width} in {_NODES:,} segments",

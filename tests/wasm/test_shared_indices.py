@@ -53,6 +53,18 @@ def found(tensor: Tensor | None, name: str) -> Tensor:
 
 CASES: dict[str, tuple[Callable[..., Tensor], list[Array]]] = {
     "sums": (lambda x, ids: pg.segment_sum(x, ids, 9), [floats(50, 70), IDS]),
+    "ordered sums": (
+        lambda x, ids: pg.segment_sum(x, ids, 9, indices_are_sorted=True),
+        [floats(50, 10), np.sort(IDS)],
+    ),
+    "ordered maxima": (
+        lambda x, ids: pg.segment_max(x, ids, 9, indices_are_sorted=True),
+        [floats(50, 10), np.sort(IDS)],
+    ),
+    "ordered edges": (
+        lambda x, sources, ids: gather_sum(x, sources, ids, 9, indices_are_sorted=True),
+        [floats(12, 10), IDS, np.sort(IDS)],
+    ),
     "sums of a cube": (lambda x, ids: pg.segment_sum(x, ids, 9), [floats(50, 5, 16), IDS]),
     "maxima": (lambda x, ids: pg.segment_max(x, ids, 9), [floats(50, 33), IDS]),
     "minima of int32": (
@@ -110,7 +122,7 @@ def test_chunks_have_the_bits_of_the_whole(name: str) -> None:
         assert run_jobs(node, threads) == 1
 
 
-@pytest.mark.parametrize("name", ["sums", "weighted edges", "along an axis"])
+@pytest.mark.parametrize("name", ["sums", "ordered sums", "weighted edges", "along an axis"])
 @pytest.mark.parametrize("wrong", [-1, 90])
 def test_an_index_outside_ends_the_step(name: str, wrong: int) -> None:
     node, inputs = node_of(name)
@@ -118,3 +130,11 @@ def test_an_index_outside_ends_the_step(name: str, wrong: int) -> None:
     ids.flat[-1] = wrong
     with pytest.raises(FailedError):
         run_emitted(node, inputs, threads=3)
+
+
+def test_indices_that_are_not_in_order_end_the_step() -> None:
+    for name in ("ordered sums", "ordered maxima", "ordered edges"):
+        node, inputs = node_of(name)
+        inputs[-1] = IDS
+        with pytest.raises(FailedError):
+            run_emitted(node, inputs, threads=3)

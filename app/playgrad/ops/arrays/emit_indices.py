@@ -47,12 +47,18 @@ def _scatter(reduction: Reduction) -> Write:
         code: KernelCode, inputs: Sequence[ArrayPlace], outputs: Sequence[ArrayPlace], attrs: Attrs
     ) -> None:
         (updates, ids), (y,) = inputs, outputs
-        table = replace(_slices(y, attrs.get("axis", 0)), part=attrs.get(PART))
+        table = _targets(y, attrs)
         _expect_targets(code, ids, attrs)
         places = updates.address, ids.address, y.address
         indexed.scatter(code, table, reduction, ids.count, *places)
 
     return emit
+
+
+def _targets(y: ArrayPlace, attrs: Attrs) -> SliceTable:
+    """Return the slices that others are reduced into."""
+    table = _slices(y, attrs.get("axis", 0))
+    return replace(table, part=attrs.get(PART), ordered=bool(attrs.get("sorted")))
 
 
 def _expect_targets(code: KernelCode, ids: ArrayPlace, attrs: Attrs) -> None:
@@ -75,7 +81,7 @@ def _gather_sum(
     code: KernelCode, inputs: Sequence[ArrayPlace], outputs: Sequence[ArrayPlace], attrs: Attrs
 ) -> None:
     (x, sources, targets, *weights), (y,) = inputs, outputs
-    table = replace(_slices(y, 0), part=attrs.get(PART))
+    table = _targets(y, attrs)
     parts = prod(weights[0].shape[1:]) if weights else 1
     factors = weights[0].address if weights else None
     part = table.width // max(parts, 1)

@@ -1,5 +1,5 @@
-"""Chunks of kernels that reduce slices into rows: each thread looks through all indices, and
-computes some of the rows, in the order of the whole."""
+"""Chunks of kernels that reduce slices into rows: each thread computes some of the rows, in the
+order of the whole. It looks at all indices or, if they are ordered, for its first and last."""
 
 from __future__ import annotations
 
@@ -46,7 +46,8 @@ class SharedTargets:
         slices = inputs[self.ids].size * prod(shape[:axis])
         seconds = _SECONDS * slices * (width + _INDEX)
         # All threads together look at indices for at most half of the time of the sums.
-        chunks = step.chunks(seconds, min(rows, width // (2 * _INDEX)))
+        most = rows if attrs.get("sorted") else min(rows, width // (2 * _INDEX))
+        chunks = step.chunks(seconds, most)
         if chunks == 1:
             return None
         steps = [0 for _ in inputs]

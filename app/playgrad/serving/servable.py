@@ -67,6 +67,7 @@ class Servable:
         _expect_no_states(model)
         self._model = model
         self._session = shared_session(model.graph).on(model.graph, device)
+        self._compute = self._session.make_callable(list(model.outputs), model.inputs)
         self._turn = nullcontext() if self._session.device.startswith("cpu") else _gpu
         self._expect_numbers()
         tensors = (*self.signature.inputs, *self.signature.outputs)
@@ -89,8 +90,7 @@ class Servable:
             PlaygradError: an operation cannot take a value, such as an index out of range.
         """
         with self._turn:
-            feeds = dict(zip(self._model.inputs, arrays, strict=True))
-            results: list[Array] = self._session.run(list(self._model.outputs), feeds)
+            results: list[Array] = self._compute(*arrays)
         return results
 
     def bytes_in_use(self) -> int:

@@ -243,3 +243,33 @@ def test_steps_that_go_through_another_device_stay_apart() -> None:
     compiled = run_passes(Program(graph, [state], feeds={"x": x}), {"x": (3, 8, 4)}, policy)
     names = [node.op.name for node in compiled.order]
     assert names.count("matmul") + names.count("with_epilogue") == 7 and "recurrence" not in names
+
+
+def test_control_edges_between_steps_keep_their_order() -> None:
+    def kept_in_a_variable(x: pg.Tensor) -> pg.Tensor:
+        w = pg.Variable(np.eye(4, dtype=np.float32))
+        memory = pg.Variable(np.ones((3, 4), np.float32), trainable=False)
+        state = x[:, 0]
+        for step in range(1, 8):
+            with pg.control_dependencies([memory.assign(state)]):
+                last = memory * 1.0
+            state = pg.tanh(pg.matmul(state, w) + x[:, step]) + last * 0.1
+        return state
+
+    def after_a_state(x: pg.Tensor) -> pg.Tensor:
+        w = pg.Variable(np.eye(4, dtype=np.float32))
+        factor = pg.Variable(np.ones((1, 4), np.float32))
+        state = x[:, 0]
+        for step in range(1, 8):
+            with pg.control_dependencies([state * 2.0] if step == 4 else []):
+                number = factor + 1.0
+            state = pg.tanh(pg.matmul(state, w) + x[:, step]) * number
+        return state
+
+    for build in (kept_in_a_variable, after_a_state):
+        rolled(build)
+
+
+def test_a_workgroup_has_as_many_invocations_as_allowed() -> None:
+    few = Limits(max_compute_invocations_per_workgroup=128)
+    assert not rolled(nn.LSTM(4), target=replace(HARD, limits=few))

@@ -13,7 +13,7 @@ import playgrad as pg
 from playgrad import nn
 from playgrad.compiler import roll
 from playgrad.devices import registry
-from playgrad.devices.tuning import LOOP
+from playgrad.devices.tuning import HARDWARE, LOOP
 from playgrad.graph.tensor import Tensor
 from tests.sweeps import slow
 
@@ -122,3 +122,11 @@ def test_a_training_with_masks_dropout_and_states_is_numpys() -> None:
     on_gpu, on_cpu = trained("gpu", layers, 3), trained("cpu", layers, 3)
     for actual, expected in zip(on_gpu, on_cpu, strict=True):
         np.testing.assert_allclose(actual, expected, rtol=1e-4, atol=1e-5)
+
+
+def test_a_recurrence_beside_the_kernels_of_hardware(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where it is the default: with other tiles, and kernels merged to others."""
+    device = registry.gpu(0)
+    hard = replace(device.target, is_software=False, measured=HARDWARE)
+    monkeypatch.setattr(device, "target", hard)
+    against_torch("LSTM", 9, 6, 5)

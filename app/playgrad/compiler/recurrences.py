@@ -95,8 +95,8 @@ def _chains(order: Sequence[Node], products: set[Node]) -> list[tuple[list[Node]
     last: dict[Node, dict[int, int]] = {}  # by node: number of the last product, by chain
     for node in order:
         reached: dict[int, int] = {}
-        for tensor in node.inputs:
-            for chain, number in last.get(tensor.node, {}).items():
+        for before in node.predecessors:
+            for chain, number in last.get(before, {}).items():
                 reached[chain] = max(number, reached.get(chain, -1))
         if node in products:
             extended = [

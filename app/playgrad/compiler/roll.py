@@ -27,6 +27,7 @@ from playgrad.graph.traversal import ancestors, topological
 from playgrad.ops.core.kernel import KernelRequest
 from playgrad.ops.recurrent.recurrence import RECURRENCE
 from playgrad.ops.recurrent.recurrence_kernel import lower_recurrence, rows_size
+from playgrad.ops.recurrent.recurrence_product import WIDE
 
 MOST_WEIGHTS = 1 << 18
 """Numbers of all weights of a step. Each workgroup reads them in every step, and a processor reads
@@ -83,7 +84,9 @@ def _rolled(
     for rolled in sorted(candidates, key=lambda each: (each.joined, -len(each.steps.nodes))):
         flat = replace(rolled, flat_outputs=True)
         for each in (rolled, flat, replace(flat, flat_inputs=True)):
-            if each.is_possible and _fits(each, target):
+            # Whatever the steps are, nothing that all of them read may need one of them.
+            needed = ancestors(x.node for x in each.outside)
+            if each.is_possible and needed.isdisjoint(each.nodes) and _fits(each, target):
                 return _Rewriting(program, order, each).run()
     return None
 
@@ -101,6 +104,8 @@ def _fits(rolled: RolledSteps, target: Target) -> bool:
         or len(specs) + len(outputs) > limits.max_storage_buffers_per_shader_stage
         or any(4 * x.size > limits.max_storage_buffer_binding_size for x in (*specs, *outputs))
         or rows_size(recurrence) > limits.max_compute_workgroup_storage_size
+        or min(limits.max_compute_invocations_per_workgroup, limits.max_compute_workgroup_size_x)
+        < WIDE
     ):
         return False
     if target.loop_rounds is None:

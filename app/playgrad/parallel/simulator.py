@@ -262,7 +262,7 @@ class _Simulation:
         on_its_way = self.heard.get(number, 0.0) - self.now
         if on_its_way < 0 or number not in self.heard:
             return self.machine.overhead
-        waited = self.now - self.idle_since.get(job.device, 0.0)
+        waited = self.now + on_its_way - self.idle_since.get(job.device, 0.0)
         is_asleep = job.device not in self.busy and waited > PATIENCE
         waking = self.machine.waking if is_asleep else 0.0
         return self.machine.overhead + on_its_way + waking

@@ -8,6 +8,7 @@ so that replicas make the same update to the bit.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from operator import is_
 from threading import Lock
 from typing import Any, NamedTuple, Protocol
 
@@ -65,7 +66,8 @@ class _Code(NamedTuple):
 
     def is_for(self, nodes: Sequence[Node]) -> bool:
         """Return whether ``nodes``, which are equal, can have it: Python's nodes are fixed."""
-        return nodes[0] is self.nodes[0] or all(part.compiled for part in self.step.order.parts)
+        is_compiled = all(part.compiled for part in self.step.order.parts)
+        return is_compiled or all(map(is_, nodes, self.nodes))
 
     def names(
         self, nodes: Sequence[Node], variables: Sequence[str]

@@ -151,17 +151,26 @@ def _sine(f: Procedure, x: Local, quarters: float) -> Local:
 
 def _reduce_far(f: Procedure, x: Local, whole: Local, rest: Local) -> None:
     """Set the number of quarter turns, less multiples of 4, and the rest for arguments from `_FAR`
-    on, whose 24 bits times 24 bits of 2 / pi are exact (Payne and Hanek 1983)."""
+    on, whose 24 bits times 24 bits of 2 / pi are exact (Payne and Hanek 1983).
+
+    Next to a multiple of a quarter turn most digits of the sum go: ``low`` has what its additions
+    round off (Knuth's TwoSum).
+    """
     far = f.copy(_op("ge", _op("abs", x), doubles(_FAR)))
     with f.when(any_true(far)):
-        turns = f.copy(doubles(0.0))
+        turns, low = f.copy(doubles(0.0)), f.copy(doubles(0.0))
         for number, bits in enumerate(_QUARTERS, 1):
             part = f.copy(_op("mul", x, doubles(bits * 2.0 ** (-24 * number))))
-            circles = _op("floor", _op("mul", part, doubles(0.25)))
+            circles = _op("nearest", _op("mul", part, doubles(0.25)))
             f.set(part, _op("sub", part, _op("mul", circles, doubles(4.0))))
-            f.set(turns, _op("add", turns, part))
+            total = f.copy(_op("add", turns, part))
+            added = f.copy(_op("sub", total, turns))
+            lost = _op("sub", turns, _op("sub", total, added))
+            f.set(low, _op("add", low, _op("add", lost, _op("sub", part, added))))
+            f.set(turns, total)
         nearest = f.copy(_op("nearest", turns))
-        angle = _op("mul", _op("sub", turns, nearest), doubles(math.pi / 2))
+        beyond = _op("add", _op("sub", turns, nearest), low)
+        angle = _op("mul", beyond, doubles(math.pi / 2))
         f.set(whole, _where(far, nearest, whole))
         f.set(rest, _where(far, angle, rest))
 

@@ -66,7 +66,7 @@ def expect_equal(node: Node, have: Array, want: Array, share: float) -> None:
     expect_close(str(node), have, want, rtol, max(share * finite.max(initial=0.0), 1e-30))
 
 
-@pytest.mark.parametrize("number", range(budget(60, night=600)))
+@pytest.mark.parametrize("number", range(budget(200, night=1000)))
 def test_random_graphs(number: int) -> None:
     graph = RandomGraph(SEED + number, KINDS)
     order = list(topological(ancestors([tensor.node for tensor in graph.tensors])))

@@ -27,9 +27,10 @@ const FIRST = { rate: 1e6, bytes: 96 << 10, ms: 1500 };
 
 /**
  * Where a file comes from a server on this machine, at this many bytes per second or more, decompressing it takes
- * longer than its bytes. The rate tells such a server from a distant one at the other end of a tunnel.
+ * longer than its bytes. The rate of so many bytes tells such a server from a distant one at the other end of a tunnel:
+ * fewer may have waited for a busy browser, and come at once.
  */
-const NEAR = { rate: 4e6, host: /^(localhost|127(\.\d+){3}|\[::1\])$/ };
+const NEAR = { rate: 8e6, bytes: 1 << 20, host: /^(localhost|127(\.\d+){3}|\[::1\])$/ };
 /** The type by which a file is asked for uncompressed (PLAIN in playgrad/server/files.py). */
 export const PLAIN = "application/vnd.playgrad.plain";
 
@@ -64,7 +65,8 @@ export class FirstBytes {
     this.#first ??= { at: now, bytes };
     const [arrived, ms] = [bytes - this.#first.bytes, now - this.#first.at];
     const rate = (1000 * arrived) / ms;
-    if (isQuick(rate) ? arrived < FIRST.bytes : ms < FIRST.ms) return;
+    const least = isNear(rate) ? NEAR.bytes : FIRST.bytes;
+    if (isQuick(rate) ? arrived < least : ms < FIRST.ms) return;
     this.isNear ??= isNear(rate);
     this.#settle(isQuick(rate));
   }

@@ -124,7 +124,7 @@ class CompileCache(Generic[Entry]):
         return (
             nodes,
             graph.seed,
-            graph.precision,
+            program.precision,
             tuple(tensor.name for tensor in program.fetches),
             tuple(node.name for node in program.targets),
             tuple((name, tensor.name) for name, tensor in program.feeds.items()),

@@ -188,7 +188,7 @@ class Model(StepMethods):
             strategy,
             placement,
         )
-        self._device, self._precision = device, precision
+        self._device, self.compiled_precision = device, precision
 
     def fit(
         self,

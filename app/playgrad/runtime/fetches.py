@@ -70,11 +70,13 @@ def requested_program(
     targets: Sequence[Node],
     feed_dict: FeedDict,
     default: Graph,
+    precision: str,
 ) -> tuple[Program, dict[str, Array]]:
     """Return the program that a run requests, and the arrays fed to it by tensor name.
 
     Args:
         default: the graph if there are no fetches and no targets.
+        precision: "float32" or "mixed".
 
     Raises:
         GraphError: fetches and targets belong to several graphs.
@@ -88,7 +90,7 @@ def requested_program(
                 "one run cannot fetch from two graphs.", hint="Use a run for each graph."
             )
     tensors, arrays = resolve_feeds(graph, feed_dict or {})
-    return Program(graph, list(fetches), list(targets), tensors), arrays
+    return Program(graph, list(fetches), list(targets), tensors, precision), arrays
 
 
 def _element(item: Any, graph: Graph) -> Element:

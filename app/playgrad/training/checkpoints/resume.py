@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from playgrad.errors import CheckpointError
+from playgrad.graph.graph import FLOAT32
 from playgrad.networks.network import Network
 from playgrad.networks.shared_session import shared_session
 from playgrad.ops.state import is_variable
@@ -24,6 +25,7 @@ from playgrad.training.checkpoints.record import (
 
 HINT = "Undo the change to resume, or train from the start."
 KEPT = "kept_weights"
+PRECISION = "precision"
 _MOST_NAMED = 4
 
 
@@ -83,6 +85,14 @@ def take_over(
             "not: a model that is loaded no longer knows them.",
             hint="Prune or cluster it again, for instance by pg.prune(model, 0), and call fit() "
             "without resume=True.",
+        )
+    then, now_in = (
+        facts.get(PRECISION, FLOAT32) for facts in (recorded.settings, fit.facts_of_settings)
+    )
+    if then != now_in:
+        raise CheckpointError(
+            f"the precision has changed since the checkpoint was made: {now_in} instead of {then}.",
+            hint=f'Resume with --precision {then}, or compile with precision="{then}".',
         )
     _check_settings(recorded.settings, fit.facts_of_settings)
     resumed = recorded

@@ -70,10 +70,8 @@ class _Operands:
         reads_half = kind_of(node.device or HOST).has_kernels
         inputs, factors = [], []
         for tensor in node.inputs:
-            half, factor = self._half(tensor, node)
-            if not reads_half:
-                half = self._add(node, "cast", [half], {"dtype": "float32"}, "rounded")[0]
-            inputs.append(half)
+            rounded, factor = self._rounded(tensor, node, reads_half)
+            inputs.append(rounded)
             factors += [factor] if factor is not None else []
         attrs = {**node.attrs, WIDE: True} if reads_half else None
         if not factors:
@@ -90,8 +88,11 @@ class _Operands:
             factors = [last]
         self._rewriter.copy(node, op=lookup("mul"), inputs=[scaled, *factors], attrs={})
 
-    def _half(self, tensor: Tensor, reader: Node) -> tuple[Tensor, Tensor | None]:
-        """Return ``tensor`` as float16, and the factor to divide its scale out; None for 1."""
+    def _rounded(
+        self, tensor: Tensor, reader: Node, reads_half: bool
+    ) -> tuple[Tensor, Tensor | None]:
+        """Return ``tensor`` as float16, or rounded to it if its reader cannot read that, and the
+        factor to divide its scale out; None for 1."""
         key = (tensor, reader.device)
         if key not in self._known:
             value, factor = self._rewriter[tensor], None
@@ -101,8 +102,10 @@ class _Operands:
             else:
                 attrs = {"expressions": [e.to_json(_SATURATED)]}
                 (value,) = self._add(reader, FUSED.name, [value], attrs, "saturated")
-            (half,) = self._add(reader, "cast", [value], {"dtype": "float16"}, "half")
-            self._known[key] = half, factor
+            (value,) = self._add(reader, "cast", [value], {"dtype": "float16"}, "half")
+            if not reads_half:
+                (value,) = self._add(reader, "cast", [value], {"dtype": "float32"}, "rounded")
+            self._known[key] = value, factor
         return self._known[key]
 
     def _scale(self, value: Tensor, reader: Node) -> Sequence[Tensor]:

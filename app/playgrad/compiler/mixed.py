@@ -37,7 +37,7 @@ def mixed(program: Program) -> Program:
     if program.precision != MIXED:
         return program
     rewriter = Rewriter(program)
-    operands = _Operands(rewriter)
+    operands = _RoundedOperands(rewriter)
     for node in program.order():
         if is_rounded(node):
             operands.round(node)
@@ -58,7 +58,7 @@ def is_rounded(node: Node) -> bool:
     )
 
 
-class _Operands:
+class _RoundedOperands:
     """The float16 of tensors, each computed once for all products on a device."""
 
     def __init__(self, rewriter: Rewriter) -> None:

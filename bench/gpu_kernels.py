@@ -30,6 +30,7 @@ from playgrad.graph.graph import MIXED
 from playgrad.graph.opdef import lookup
 from playgrad.ops.lowering import block_tiling
 from playgrad.ops.lowering.block_tiling import BLOCKS, BlockChoice
+from playgrad.runtime.recurrent_probe import LSTM_STEPS, lstm_shapes, lstm_work
 from playgrad.runtime.tuner import Probe, Tuner, measure
 
 WINDOW = {"strides": [1, 1], "padding": [[0, 0], [0, 0]]}
@@ -98,6 +99,14 @@ def rounded(probes: Sequence[Probe]) -> list[Probe]:
     return [replace(each, name=f"mixed {each.name}", precision=MIXED) for each in probes]
 
 
+def recurrence(name: str, rows: int, steps: int, units: int) -> Probe:
+    """Return the probe of the steps of an LSTM, forwards."""
+    return Probe(
+        f"{name} LSTM {steps} steps × {rows} × {units}".strip(), "recurrence", LSTM_STEPS,
+        lstm_shapes(rows, steps, units), lstm_work(rows, steps, units), scale=0.1,
+    )  # fmt: skip
+
+
 PROBES = (
     *(product("", n, n, n) for n in (256, 512, 1024, 2048)),
     product("W1", 64, 784, 128),
@@ -116,6 +125,10 @@ PROBES = (
     memory("heads", "transpose", (32, 512, 32, 64), perm=[0, 2, 1, 3]),
     memory("softmax", "softmax", (32768, 1024), axis=1),
     memory("layer normalization", "layer_normalization", (32768, 1024), epsilon=1e-5),
+    recurrence("W5", 64, 28, 128),
+    recurrence("", 256, 28, 128),
+    recurrence("", 64, 28, 64),
+    recurrence("", 32, 100, 256),
     product("", 4096, 4096, 4096),
     *rounded([product("", n, n, n) for n in (256, 1024, 2048, 4096)]),
     *rounded([product("W1B", 128, 784, 512), product("W1B", 128, 512, 512, b="T")]),

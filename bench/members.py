@@ -6,6 +6,8 @@ Each row trains the same network on the same batches; rows take turns in each ro
 
 - steps per second, the median of the rounds; their share of the ideal, which is the speed of one
   process times the number of processes, but never more than the cores allow;
+- ``processor``: milliseconds of processor time that the first process takes for a step, the least
+  of the rounds. Other work on the machine changes it less than the speed;
 - ``differs``: the largest difference of a weight, after 72 steps, from those of one process with
   as many devices and the same strategy, as a share of the largest weight;
 - ``moving``: the share of a traced step in which a member receives or waits for what it receives;
@@ -19,6 +21,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import statistics
 import subprocess
@@ -89,10 +92,12 @@ def output_of(command: Sequence[str], **variables: str) -> str:
     return done.stdout
 
 
-def rate(row: Row) -> float:
-    """Return the steps per second of a way to train."""
+def rate(row: Row) -> tuple[float, float]:
+    """Return the steps per second of a way to train, and the first process's processor time of
+    each."""
     (line,) = (each for each in output_of(row.command).splitlines() if each.startswith("rate "))
-    return float(line.split()[1])
+    steps, processor = map(float, line.split()[1:])
+    return steps, processor
 
 
 def described(row: Row, folder: Path) -> dict[str, float]:
@@ -145,16 +150,19 @@ def main() -> None:
     options = parser.parse_args()
     results = []
     print(f"batches of {BATCH}, {options.rounds} rounds, {os.cpu_count()} cores\n")
-    print("| network | processes | | steps/s | of ideal | differs | moving | overlap |")
-    print("|---|---|---|---:|---:|---:|---:|---:|")
+    print("| network | processes | | steps/s | of ideal | processor | differs | moving | overlap |")
+    print("|---|---|---|---:|---:|---:|---:|---:|---:|")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for network in options.networks:
             listed = list(rows(folder, network, options))
             rates: dict[Row, list[float]] = {row: [] for row in listed}
+            processor = dict.fromkeys(listed, math.inf)
             for _ in range(options.rounds):
                 for row in listed:
-                    rates[row].append(rate(row))
+                    steps, seconds = rate(row)
+                    rates[row].append(steps)
+                    processor[row] = min(processor[row], seconds)
             middle = {row: statistics.median(rates[row]) for row in listed}
             alone = {row.library: middle[row] for row in listed if row.processes == 1}
             for row in listed:
@@ -162,6 +170,7 @@ def main() -> None:
                 more = described(row, folder) if row.alone else {}
                 result = {"network": network, "library": row.library, "way": row.name}
                 found = {"rates": rates[row], "of_ideal": middle[row] / ideal, **more}
+                found["processor"] = processor[row]
                 results.append({**result, "processes": row.processes, **found})
                 shown = ["", "", ""]
                 if more:
@@ -169,7 +178,8 @@ def main() -> None:
                     shown = [f"{more['differs']:.1g}", *shares]
                 print(
                     f"| {network} | {row.processes} | {row.library}, {row.name} "
-                    f"| {middle[row]:.4g} | {middle[row] / ideal:.0%} | {' | '.join(shown)} |",
+                    f"| {middle[row]:.4g} | {middle[row] / ideal:.0%} "
+                    f"| {1e3 * processor[row]:.3g} ms | {' | '.join(shown)} |",
                     flush=True,
                 )
     if options.json is not None:

@@ -92,6 +92,11 @@ def test_a_quick_run_reports_every_part(
 @pytest.mark.parametrize("probe", gpu_kernels.PROBES, ids=lambda probe: probe.name)
 def test_probes_of_kernels_are_valid(probe: Probe) -> None:
     """Also of those that take too long here. References are run on smaller inputs."""
+    if probe.op.expand is not None:  # it becomes others, and all of its sizes belong together
+        inputs = probe.arrays()
+        (result,) = probe.op.reference([x[:2] if n == 0 else x for n, x in enumerate(inputs)], {})
+        assert np.isfinite(result).all()
+        return
     specs = [TensorSpec(shape, "float32") for shape in probe.shapes]
     outputs = tuple(probe.op.infer(specs, probe.attrs))
     assert probe.op.lower is not None

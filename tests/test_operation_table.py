@@ -38,4 +38,5 @@ def test_most_operations_are_compiled() -> None:
         "with_epilogue", "update_with_epilogue", "ctc_loss_curvature", "rescale",
         "quantized_avg_pool2d", "quantized_max_pool2d", "quantized_matmul", "quantized_conv2d",
         "quantized_softmax", "joined_calls", "joined_calls_gradient",
+        "recurrence",
     }  # fmt: skip

@@ -5,8 +5,9 @@
 
 import { LATER_LIBRARY, ONNX, STATE, areImages, isCode, isPackage, isYours } from "./data-files.js";
 import { load } from "./downloads.js";
+import { typeOfData } from "./image-worth.js";
 import { delay } from "./load-report.js";
-import { PIXELS, isPacked } from "./pixels.js";
+import { isPacked } from "./pixels.js";
 import { urlOf } from "./root.js";
 import { Unpacking } from "./unpacked.js";
 
@@ -29,7 +30,6 @@ const MOST_REFUSALS = 3;
  * @property {(path: string, bytes: Uint8Array) => void} arrived is called with each file, in shared memory unless it is code
  * @property {(awaited: Awaited | null) => void} [awaited] is called with the data that a program waits for, and null when it continues
  * @property {(problem: Delay | null) => void} problem is called with the problem of a download, or null when all is well
- * @property {() => boolean} [isQuick] whether the line is so quick that unpacking images would take longer than their bytes
  * @property {(path: string) => Promise<Uint8Array>} yours reads a file of the visitor
  */
 
@@ -187,7 +187,7 @@ export class DataStore {
     const unpacking = new Unpacking(url);
     try {
       const arrived = await load(url, {
-        accept: areImages(path) && !this.#listener.isQuick?.() ? PIXELS : undefined,
+        accept: typeOfData(areImages(path)),
         shared: !isCode(path),
         most: MOST_BYTES,
         progress: (amount) => this.#count(path, amount),

@@ -35,12 +35,13 @@ const LENGTH = 4;
  * @param {RequestCache} cache
  * @param {(amount: Amount) => void} [progress]
  * @param {AbortSignal} [signal] ends the download
+ * @param {string} [accept] a type that is welcome beside any other
  * @returns {Promise<Image & {whole: Promise<Uint8Array>}>} as soon as its first parts have arrived;
  *   `whole`: the file; rejects if it is not the one that the server sent
  * @throws {LoadError}
  */
-export async function openImage(url, cache, progress = () => {}, signal) {
-  const arriving = await open(url, { cache, signal });
+export async function openImage(url, cache, progress = () => {}, signal, accept) {
+  const arriving = await open(url, { cache, signal, accept });
   const { portions, total } = arriving;
   const gathered = new Gathered(total);
 

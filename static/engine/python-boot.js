@@ -112,7 +112,7 @@ async function restore(downloads, way, streams) {
  * @returns {Promise<Omit<Booted, "isQuick">>}
  */
 async function fetchAndRestore(downloads, streams, cache = "default") {
-  const worth = new ImageWorth();
+  const worth = new ImageWorth(downloads.line.isNear);
   try {
     const opened = downloads.image(cache, worth);
     const [image] = await Promise.all([opened, downloads.library]);

@@ -10,6 +10,18 @@ import { Interpreter } from "./interpreter.js";
 
 /** @typedef {Extract<PythonWorkerEvent, {kind: "ready"}>} Ready */
 
+/** How long a template waits for the page to need it, in milliseconds. */
+const REST_MS = 2000;
+
+/** @param {Template} template @returns {Promise<Template>} in shared memory */
+async function shared({ image, runtime, ...compiled }) {
+  const files = Object.entries(runtime).map(
+    async ([url, bytes]) => /** @type {const} */ ([url, await moveToSharedMemory(bytes)]),
+  );
+  const moved = { image: await moveToSharedMemory(image), runtime: await Promise.all(files) };
+  return { ...compiled, ...moved, runtime: Object.fromEntries(moved.runtime) };
+}
+
 export class Spare {
   #onSettled;
   /** @type {Interpreter | undefined} */
@@ -19,7 +31,9 @@ export class Spare {
   #isPrepared = false;
   /** Of the first worker, in shared memory. @type {Template | undefined} */
   #template;
-  /** While it is moved there. @type {Promise<void> | undefined} */
+  /** What that worker has sent, until it is moved there. @type {Template | undefined} */
+  #sent;
+  /** While it is moved. @type {Promise<void> | undefined} */
   #moving;
 
   /** @param {() => void} onSettled is called when the worker is ready, has failed to boot or cannot continue for now */
@@ -37,18 +51,23 @@ export class Spare {
     return this.#template;
   }
 
-  /** Move the template that the first worker has sent into shared memory. @param {Template} template */
-  async inherit({ image, runtime, ...compiled }) {
-    const move = async () => {
-      const files = Object.entries(runtime).map(
-        async ([url, bytes]) => /** @type {const} */ ([url, await moveToSharedMemory(bytes)]),
-      );
-      const moved = { image: await moveToSharedMemory(image), runtime: await Promise.all(files) };
-      this.#template = { ...compiled, ...moved, runtime: Object.fromEntries(moved.runtime) };
-    };
-    this.#moving = move();
-    await this.#moving;
-    this.#moving = undefined;
+  /** Take the template that the first worker has sent. A run that begins meanwhile needs the processor more. @param {Template} template */
+  inherit(template) {
+    this.#sent = template;
+    setTimeout(() => this.#move(), REST_MS);
+  }
+
+  /** Move the template into shared memory, unless it is there. Where there is no room for it, the next workers do without. */
+  #move() {
+    const sent = this.#sent;
+    this.#sent = undefined;
+    if (!sent) return;
+    this.#moving = shared(sent)
+      .then((template) => {
+        this.#template = template;
+      })
+      .catch((error) => console.info(`Python's next starts have no template: ${error}`))
+      .finally(() => (this.#moving = undefined));
   }
 
   /**
@@ -59,6 +78,7 @@ export class Spare {
    */
   boot(listener, dataBytes, isUrgent = false) {
     if (this.#python) return;
+    if (!isUrgent) this.#move();
     if (this.#moving && !isUrgent) {
       this.#moving.then(() => this.boot(listener, dataBytes));
       return;

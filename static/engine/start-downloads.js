@@ -2,7 +2,7 @@
 
 import { load } from "./downloads.js";
 import { openImage } from "./image.js";
-import { FirstBytes } from "./image-worth.js";
+import { FirstBytes, PLAIN } from "./image-worth.js";
 import { LoadReport } from "./load-report.js";
 import { RUNTIME, importPyodide } from "./pyodide-files.js";
 import { urlOf } from "./root.js";
@@ -60,10 +60,15 @@ export class Downloads {
     return this.#kept;
   }
 
+  get #type() {
+    return this.line.isNear ? PLAIN : undefined;
+  }
+
   /** @param {string} url @returns {Promise<Uint8Array<ArrayBuffer>>} */
   load(url) {
     const { progress, problem } = this.#report.options(url);
     const content = load(url, {
+      accept: this.#type,
       problem,
       progress: (amount) => {
         progress(amount);
@@ -88,6 +93,7 @@ export class Downloads {
         if (worth.isLikely && !wasLikely) progress(amount);
       },
       worth.signal,
+      this.#type,
     );
   }
 

@@ -192,7 +192,7 @@ SCENES: dict[str, tuple[Scene, str]] = {
     "a part of the page is missing": (early_note, "did not arrive"),
     "a part of Python is cut": (note_about_loading, "pyodide.asm.wasm"),
     "a data set is cut": (data_set, "test-labels"),
-    "no GPU": (no_gpu, "Try the GPU again"),
+    "no GPU": (no_gpu, "Retry GPU"),
     "device GPU without a GPU": (gpu_chosen, "Choose Auto or CPU"),
     "a lost GPU": (lost_gpu, "gpu:0"),
     "Python has ended": (ended_python, "Python has stopped"),

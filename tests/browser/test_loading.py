@@ -213,10 +213,12 @@ def test_a_drawing_is_read_while_python_is_loading(opening: Opening) -> None:
     assert page.get_by_test_id("status").inner_text() == "loading"
 
 
-# The animation of the part of the progress bar that wanders, its width, and that of the bar.
+# The animation of the wandering part of the progress bar, its width meanwhile, and the bar's.
 WANDERING = """(bar) => {
-  const { animationName, width } = getComputedStyle(bar, "::after");
-  return [animationName, Math.round(parseFloat(width)), bar.clientWidth];
+  for (const animation of bar.getAnimations({ subtree: true })) animation.currentTime = 3400;
+  const { animationName, width, transform } = getComputedStyle(bar, "::after");
+  const shown = parseFloat(width) * new DOMMatrix(transform).a;
+  return [animationName, Math.round(shown), bar.clientWidth];
 }"""
 
 

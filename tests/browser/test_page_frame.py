@@ -238,7 +238,7 @@ def test_a_phone_without_a_gpu_keeps_the_menu_of_examples(
         assert box_of(visitor, "[data-testid=example-select]")["width"] >= 150
         expect(visitor.at("gpu-again")).to_have_count(0)
         visitor.at("more").click()
-        expect(visitor.at("gpu-again")).to_have_text("Try the GPU again")
+        expect(visitor.at("gpu-again")).to_have_text("Retry GPU")
         visitor.at("gpu-again").click()
         expect(visitor.at("gpu-again")).to_have_count(0)
         expect(visitor.at("more")).to_be_focused()

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import re
+from pathlib import Path
+
 import pytest
 
 from playgrad.cluster.differences import differing_calls, differing_runs
@@ -75,6 +79,18 @@ def test_graphs_with_other_numbers_in_them_are_an_error(launcher: Launcher) -> N
     assert run.wait() == 1
     assert "the graph differs between the members" in run.err
     assert "member 1 has digest" in run.err
+
+
+def test_members_of_which_one_does_not_compile_are_an_error(
+    launcher: Launcher, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "import os\nos.environ['PLAYGRAD_SIMD'] = '01'[os.environ.get(RANK) == '0']\n"
+    (tmp_path / "sitecustomize.py").write_text(text.replace("RANK", "'OMPI_COMM_WORLD_RANK'"))
+    before = os.environ.get("PYTHONPATH", "")
+    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}{os.pathsep}{before}".rstrip(os.pathsep))
+    run = launcher.start(launcher.trains(1), "localhost:2")
+    assert run.wait() == 1
+    assert re.search(r"the compiler of steps is none instead of wasmtime \d", run.err), run.err
 
 
 def test_errors_name_members_with_the_same_work_together() -> None:

@@ -69,9 +69,12 @@ print("apart", abs(trained[0] - trained[1]).max(), abs(trained[0]).max())
 """
 
 
+@pytest.mark.parametrize("is_compiled", [True, False])
 def test_gradients_are_added_up_during_the_backward_pass(
-    launcher: Launcher, tmp_path: Path
+    launcher: Launcher, tmp_path: Path, is_compiled: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    if is_compiled:
+        monkeypatch.delenv("PLAYGRAD_SIMD")
     file = tmp_path / "t.json"
     run = launcher.start(launcher.program(OVERLAPS), "localhost:2", "--trace", file)
     assert run.wait() == 0, run.err

@@ -131,6 +131,8 @@ def test_what_differs_between_machines_is_a_problem(account: tuple[Account, Path
     )
     assert "has MPI MPICH 4.3: " not in problem(mpi="MPICH 4.3")
     assert "has MPI MPICH 4.3, and here is" in problem(mpi="MPICH 4.3")
+    assert "has wasmtime (none), and here is" in problem(wasmtime=None)
+    assert "has wasmtime 1.0, and here is" in problem(wasmtime="1.0")
     assert "other source files of playgrad" in problem(source="0")
     assert f"has no folder {folder}" in problem(folder=False)
     assert "train.py" in problem(files={"train.py": "0"})

@@ -12,7 +12,8 @@ import pytest
 
 from playgrad.cluster.saved_links import EAGER_BYTES, read_links
 from playgrad.errors import DataError
-from playgrad.parallel.simulator import Interconnect, Job, simulate_jobs
+from playgrad.parallel.simulator import Interconnect, Job, Machine, simulate_jobs
+from playgrad.parallel.step_jobs import StageCost, data_parallel_jobs
 from playgrad.runtime.timeline import timeline
 from tests.cli.conftest import PROGRAM
 from tests.cli.running import run
@@ -37,8 +38,8 @@ def saved(tmp_path: Path) -> Path:
 
 def test_the_slowest_link_counts(saved: Path) -> None:
     links = read_links(saved)
-    assert links.interconnect("central") == Interconnect(1e-4, 1e8, True, EAGER_BYTES)
-    assert links.interconnect("ring") == Interconnect(1e-4, 0.75e8, True, EAGER_BYTES)
+    assert links.interconnect("central") == Interconnect(1e-4, 1e8, True, EAGER_BYTES, True)
+    assert links.interconnect("ring") == Interconnect(1e-4, 0.75e8, True, EAGER_BYTES, True)
     assert replace(links, members=4).interconnect("ring").bandwidth == 0.6e8
     assert links.agreement(1) == 0
     assert links.agreement(8) == pytest.approx(3e-3)
@@ -75,6 +76,46 @@ def test_only_the_receiver_waits_for_what_is_sent_aside() -> None:
     ]
     # 1 s of work, 2 s to send, 0.5 s on the way, 2 s to receive, 1 s of work.
     assert seconds == [6.5, 4.5]
+
+
+def test_messages_arrive_while_their_receiver_computes_and_in_both_directions_at_once() -> None:
+    jobs = [
+        Job("first", "a", 1.0, "forward", sent=100),
+        Job("work", "b", 4.0, "forward", sent=100),
+        Job("receive", "b", 1.0, "forward", (0, 1), received=100),
+        Job("second", "a", 2.0, "forward", (0,), sent=100),
+        Job("answer", "a", 1.0, "forward", (1, 3), received=100),
+        Job("last", "b", 1.0, "forward", (2, 3), received=100),
+    ]
+    link = Interconnect(0.5, 50.0, sends_aside=True, eager=100, arrives_aside=True)
+    trace = simulate_jobs(jobs, link)
+    end = {event.name: event.end for event in trace.events if event.kind == "forward"}
+    # The first message is there at 3.5 s, the second leaves at 3 s and is there at 5.5 s.
+    assert end == {"first": 1, "work": 4, "second": 3, "receive": 5, "answer": 7.5, "last": 6.5}
+    larger = [replace(job, received=101 * (job.received > 0)) for job in jobs]
+    trace = simulate_jobs(larger, link)
+    end = {event.name: event.end for event in trace.events if event.kind == "forward"}
+    assert end["receive"] > 7 and end["last"] > 10  # the receiver has to come to it
+
+
+def test_who_has_waited_for_long_wakes_up_late() -> None:
+    def seconds(work: float) -> float:
+        jobs = [Job("a", "a", work, "forward", sent=1), Job("b", "b", 1.0, "forward", (0,))]
+        return timeline(simulate_jobs(jobs, machine=Machine(waking=0.25))).seconds - work
+
+    assert seconds(1e-4) == pytest.approx(1.0)
+    assert seconds(1.0) == pytest.approx(1.25)
+
+
+def test_central_sends_the_next_bucket_while_the_sum_of_the_last_comes_back() -> None:
+    cost = StageCost(0.0, 0.0, 0.0, parameters=4 << 20)
+    link = Interconnect(0.0, 1 << 20, True, math.inf, arrives_aside=True)
+    jobs = data_parallel_jobs(cost, 2, "central")
+    # Four buckets of a second each way: the first sum comes back while the second one is sent.
+    assert timeline(simulate_jobs(jobs, link)).seconds == pytest.approx(5.0)
+    # A device that can do only one thing at a time sends, or receives.
+    turns = replace(link, sends_aside=False, arrives_aside=False)
+    assert timeline(simulate_jobs(jobs, turns)).seconds > 8
 
 
 def test_large_messages_wait_until_their_sender_has_computed() -> None:

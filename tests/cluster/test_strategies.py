@@ -15,6 +15,19 @@ PROGRAM = Path(__file__).with_name("every_strategy.py").read_text()
 SETTINGS = "DEVICES, EPOCHS, CHOSEN = 4, 6, ()"
 
 
+@pytest.fixture(params=["compiled", "NumPy"])
+def processor(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """What computes on the processor: here, and in the processes that are started."""
+    if request.param == "compiled":
+        monkeypatch.delenv("PLAYGRAD_SIMD")
+    return str(request.param)
+
+
+@pytest.fixture
+def is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("PLAYGRAD_SIMD")
+
+
 def compare(launcher: Launcher, devices: int, epochs: int, chosen: tuple[str, ...]) -> None:
     """Compare trainings on ``devices`` processes with the same ones in one process."""
     assert PROGRAM.count(SETTINGS) == 1
@@ -39,6 +52,7 @@ def compare(launcher: Launcher, devices: int, epochs: int, chosen: tuple[str, ..
         (4, ("replicated pipelines",)),
     ],
 )
+@pytest.mark.usefixtures("is_compiled")
 def test_several_processes_give_the_bits_of_one(
     launcher: Launcher, devices: int, chosen: tuple[str, ...]
 ) -> None:
@@ -46,10 +60,12 @@ def test_several_processes_give_the_bits_of_one(
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("processor")
 def test_every_strategy_gives_the_same_bits_on_four_processes(launcher: Launcher) -> None:
     compare(launcher, 4, 6, ())
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("processor")
 def test_data_model_and_pipeline_parallelism_work_together_on_eight(launcher: Launcher) -> None:
     compare(launcher, 8, 6, ("data, model and pipeline",))

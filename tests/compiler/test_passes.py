@@ -18,10 +18,12 @@ from playgrad.compiler.order import order_writes
 from playgrad.compiler.place import Policy, place
 from playgrad.compiler.program import Program
 from playgrad.compiler.prune import prune
+from playgrad.compiler.roll import roll
 from playgrad.compiler.share import share
 from playgrad.compiler.sort_once import sort_once
 from playgrad.compiler.specialise import specialise
 from playgrad.compiler.split import split
+from playgrad.devices.target import Limits, Target
 from playgrad.graph.verify import verify
 from tests.compiler.interpreter import Array, Values, interpret, interpret_in_place
 from tests.compiler.random_programs import Sampled, sampled_programs
@@ -40,6 +42,7 @@ def passes(sampled: Sampled) -> list[tuple[str, Callable[[Program], Program]]]:
         ("place", lambda p: place(p, Policy(GPU, AVAILABLE))),
         ("guard", guard),
         ("sort_once", sort_once),
+        ("roll", lambda p: roll(p, lambda device: Target(is_software=False, limits=Limits()))),
         ("split", split),
         ("fuse", fuse),
         ("order", order_writes),

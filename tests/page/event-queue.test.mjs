@@ -35,6 +35,21 @@ test("the first progress is shown with the next frame, and a flood of it with ea
   assert.equal(applied.flatMap(({ events }) => events).length, 1000);
 });
 
+test("the first progress of a training waits for no frame", (t) => {
+  const { queue, applied, wait } = queued(t);
+  queue.push({ kind: "fit_begin" });
+  queue.push({ kind: "checkpoint" });
+  wait(20); // a frame, after which the next one is not soon
+  queue.push(progress);
+  queue.push(progress);
+  assert.deepEqual(
+    applied.map(({ events }) => events.map(({ kind }) => kind)),
+    [["fit_begin"], ["checkpoint"], ["progress"]],
+  );
+  wait(1000);
+  assert.equal(applied.length, 4);
+});
+
 test("other events are applied at once, after all earlier events", (t) => {
   const { queue, applied, wait } = queued(t);
   queue.push(progress);

@@ -1,12 +1,16 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { FirstBytes, ImageWorth, cameQuickly } from "../../static/engine/image-worth.js";
+import { FirstBytes, ImageWorth, PLAIN, typeOfData } from "../../static/engine/image-worth.js";
+import { PIXELS } from "../../static/engine/pixels.js";
 
 const IMAGE = 16.5e6;
 
 /** Let an image arrive; returns the seconds until the verdict, and whether the image was given up. */
-async function arrive(bytesPerSecond, { others = 0, cached = 0, slowFrom = Infinity } = {}) {
-  const worth = new ImageWorth();
+async function arrive(
+  bytesPerSecond,
+  { others = 0, cached = 0, slowFrom = Infinity, isNear = false } = {},
+) {
+  const worth = new ImageWorth(isNear);
   const began = 20; // the page has been open for a while
   let settled = null;
   let now = began;
@@ -44,6 +48,12 @@ test("a slow line gives up the image within a second", async () => {
       `${seconds} s and ${received} bytes at ${rate} bytes/s`,
     );
   }
+});
+
+test("a busy machine is more patient with its own server", async () => {
+  assert.equal((await arrive(1.5e6)).isGivenUp, true);
+  assert.equal((await arrive(1.5e6, { isNear: true })).isGivenUp, false);
+  assert.equal((await arrive(500e3, { isNear: true })).isGivenUp, true);
 });
 
 test("other files share the line", async () => {
@@ -98,13 +108,48 @@ test("a line on which everything has arrived at once is quick", async () => {
   assert.equal(await line.isQuick, true);
 });
 
-test("a large file of the document tells a quick line, one from a cache does not", () => {
+/** What a page of this host does. @param {string} hostname @param {() => void | Promise<void>} run */
+async function at(hostname, run) {
+  Object.assign(globalThis, { location: { hostname } });
+  try {
+    await run();
+  } finally {
+    Reflect.deleteProperty(globalThis, "location");
+  }
+}
+
+test("files come uncompressed from a server on this machine, if the line is as quick as that", async () => {
+  const isNear = async (/** @type {number} */ rate) => {
+    const line = new FirstBytes();
+    line.add(10_000, 40);
+    line.add(10_000 + 150_000, 40 + 150_000_000 / rate);
+    await line.isQuick;
+    return line.isNear;
+  };
+  for (const host of ["localhost", "127.0.0.1", "[::1]"]) {
+    await at(host, async () => {
+      assert.equal(await isNear(60e6), true);
+      assert.equal(await isNear(3e6), false); // a tunnel
+    });
+  }
+  for (const host of ["school.example", "10.0.0.7", "localhost.example"])
+    await at(host, async () => assert.equal(await isNear(60e6), false));
+});
+
+test("the first files of the document tell how a data set is to come", async () => {
   const file = (/** @type {number} */ transferSize, /** @type {number} */ ms) => ({
     transferSize,
     responseStart: 70,
     responseEnd: 70 + ms,
   });
-  const [small, slow, kept] = [file(20_000, 1), file(180_000, 400), file(0, 2)];
-  assert.equal(cameQuickly([small, slow, kept]), false);
-  assert.equal(cameQuickly([small, slow, file(150_000, 30)]), true);
+  const [small, slow, kept, quick] = [file(20e3, 0), file(180e3, 400), file(0, 2), file(150e3, 60)];
+  const types = (/** @type {any[]} */ ...files) =>
+    [true, false].map((are) => typeOfData(are, files));
+  for (const host of ["school.example", "localhost"]) {
+    await at(host, () => {
+      assert.deepEqual(types(small, slow, kept), [PIXELS, undefined]);
+      assert.deepEqual(types(small, slow, quick), [undefined, undefined]);
+    });
+  }
+  await at("localhost", () => assert.deepEqual(types(slow, file(150e3, 5)), [PLAIN, PLAIN]));
 });

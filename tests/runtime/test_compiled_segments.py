@@ -75,6 +75,23 @@ def trained(strategy: Strategy | None) -> tuple[list[float], pg.Model]:
     return history.history["loss"], model
 
 
+def test_evaluation_and_prediction_are_compiled_beside_replicas(host: WasmtimeStepHost) -> None:
+    x = np.random.default_rng(1).normal(size=(70, 6)).astype(np.float32)
+    y = (x[:, 0] > 0).astype(np.int32)
+    with using_step_host(None):
+        _, apart = trained(DataParallel(2))
+        expected = [apart.evaluate(x, y, batch_size=32), apart.predict(x)]
+    _, model = trained(DataParallel(2))
+    before = host.calls
+    for _ in range(2):
+        np.testing.assert_allclose(model.evaluate(x, y, batch_size=32), expected[0], 1e-4)
+        np.testing.assert_allclose(model.predict(x), expected[1], 1e-3, 1e-4)
+    assert host.calls >= before + 4
+    programs = [p.host_program for p in model.session._programs._runnables.values()]
+    compiled = [p.compiled for p in programs if p is not None and p.compiled is not None]
+    assert len(compiled) == 2 and all(not run.step.order.parts[1:] for run in compiled)
+
+
 @pytest.mark.parametrize(
     "strategy", [DataParallel(2), Pipeline(2, 2, "gpipe")], ids=["data", "pipeline"]
 )

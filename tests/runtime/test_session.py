@@ -321,6 +321,47 @@ class TestDevices:
             Session(graph, device="tpu")
 
 
+def test_a_callable_computes_as_run_does(graph, device):
+    with graph.as_default():
+        x, y = ops.placeholder("float32", (None, 2), "x"), ops.placeholder("int32", (), "y")
+        total = ops.reduce_sum(x, 1)
+        scaled = total * ops.cast(y, "float32")
+    with Session(graph, device) as session:
+        call = session.make_callable({"a": scaled, "b": ["reduce_sum"]}, [y, "x:0"])
+        for rows in (1, 3, 1):
+            values = np.full((rows, 2), 1.5)
+            results = call(2, values)
+            expected = session.run({"a": scaled, "b": ["reduce_sum"]}, {x: values, y: 2})
+            np.testing.assert_array_equal(results["a"], expected["a"])
+            np.testing.assert_array_equal(results["b"][0], np.full(rows, 3, np.float32))
+        with pytest.raises(FeedError, match="2 values must be fed, got 1"):
+            call(2)
+        with pytest.raises(FeedError, match="'x' has shape"):
+            call(2, np.zeros(2))
+        with pytest.raises(FeedError, match="twice"):
+            session.make_callable(scaled, [x, "x:0"])
+        with pytest.raises(FeedError, match="not a tensor in this graph"):
+            session.make_callable(scaled, [3])
+        with pytest.raises(GraphError, match="nothing to fetch"):
+            session.make_callable([], [x])
+    with pytest.raises(GraphError, match="closed"):
+        call(2, values)
+
+
+def test_a_callable_changes_variables_until_it_is_stopped(graph):
+    with graph.as_default():
+        count = ops.Variable(0.0, name="count")
+        step = count.assign_add(ops.constant(1.0))
+    with Session(graph, "cpu") as session:
+        call = session.make_callable(step.node)
+        assert call() is None and call() is None
+        assert session.value(count) == 2
+        session.stop_check = lambda: True
+        with pytest.raises(KeyboardInterrupt):
+            call()
+        assert session.value(count) == 2
+
+
 def test_closed_sessions_refuse_everything(graph, device):
     w = ops.Variable([1.0], name="w")
     session = Session(graph, device=device)

@@ -13,6 +13,7 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from playgrad.assets.codings import BROTLI, brotli_compressed, compressed
+from playgrad.server.files import PLAIN
 
 ESCAPES = [
     "../secret.txt",
@@ -255,6 +256,15 @@ def test_the_smallest_accepted_copy_is_sent(
         assert answer(accepted).headers["Content-Encoding"] == "gzip", accepted
     for accepted in ("identity", "br;q=0", "zstd"):
         assert answer(accepted).data == with_compressed_form, accepted
+
+    page = f"{PLAIN}, */*"
+    for accepted in ("gzip, br", "identity"):
+        response = answer(accepted, Accept=page)
+        assert response.data == with_compressed_form
+        assert "Content-Encoding" not in response.headers
+    held = answer("gzip, br", Accept="*/*").headers["ETag"]
+    again = answer("gzip, br", Accept=page, **{"If-None-Match": held})
+    assert (again.status_code, again.data) == (304, b"")
 
     head = answer("br", "HEAD")
     assert (head.data, head.headers["Content-Length"]) == (b"", str(len(best)))

@@ -112,7 +112,8 @@ def _print(
             f"\nall {measured['members']} at once: {1e6 * together['latency']:.0f} µs, each moves "
             f"{together['bandwidth'] / 1e6:,.0f} MB/s, and computes {together['rate']:.0%} as fast "
             "as alone; to agree they take "
-            f"{1e6 * together['agreement']:.0f} µs"
+            f"{1e6 * together['agreement']:.0f} µs, and to go on after a wait "
+            f"{1e6 * together['waking']:.0f} µs"
         )
     print()
     for problem in problems:

@@ -101,7 +101,8 @@ def _simulated(hooks: TrainHooks, devices: int, options: argparse.Namespace) -> 
         machine = Machine()
     else:
         interconnect = links.interconnect(passed.get("collective", ""))
-        machine = replace(machine, rates=links.rates(devices))
+        waking = max(0.0, links.together.waking - interconnect.latency)
+        machine = replace(machine, rates=links.rates(devices), waking=waking)
         extra = links.agreement(devices) + machine.between
     times = timeline(simulate_jobs(work.jobs(costs), interconnect, machine))
     return replace(times, seconds=times.seconds + extra)

@@ -83,6 +83,13 @@ def _versions(account: Account, here: Account) -> list[str]:
                 else "install the same package of MPI on both (pip install 'playgrad[cluster]')"
             )
             texts.append(f"has {title} {installed}, and here is {expected}: {cure}")
+    theirs, compiler = facts.get("wasmtime"), ours.get("wasmtime")
+    if theirs != compiler:
+        texts.append(
+            f"has wasmtime {theirs or '(none)'}, and here is {compiler or 'none'}: install the "
+            f"same version on both (pip install wasmtime=={compiler or theirs}), or set "
+            "PLAYGRAD_SIMD=0"
+        )
     if facts["playgrad"] == ours["playgrad"] and facts["source"] != ours["source"]:
         texts.append(
             f"has other source files of playgrad {ours['playgrad']} than this machine: install the "

@@ -16,6 +16,8 @@ import os
 import platform
 import sys
 import time
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, version
 
 MOST_FILES = 200
 LARGEST_FILE = 1 << 20
@@ -54,6 +56,9 @@ def _versions() -> dict[str, object]:
         found["source"] = source_digest(os.path.dirname(str(playgrad.__file__)))
     except Exception as error:
         errors["playgrad"] = f"{type(error).__name__}: {error}"
+    found["wasmtime"] = None
+    with suppress(PackageNotFoundError):
+        found["wasmtime"] = version("wasmtime")
     found["mpi"] = None
     if found["mpi4py"] is not None:
         try:

@@ -19,7 +19,13 @@ from playgrad.cluster.hosts import SSH, HostSlots, hosts_text
 from playgrad.cluster.link import ADDRESS, HOSTS, TERMINAL, TOKEN
 from playgrad.errors import PlaygradError
 
-FORWARDED = ("PYTHONPATH", "PLAYGRAD_DEVICE", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS")
+FORWARDED = (
+    "PYTHONPATH",
+    "PLAYGRAD_DEVICE",
+    "PLAYGRAD_SIMD",
+    "OPENBLAS_NUM_THREADS",
+    "OMP_NUM_THREADS",
+)
 """Variables that members get, if they are set here."""
 _EAGER_VARIABLE = "OMPI_MCA_btl_tcp_eager_limit"
 EAGER = (1 << 20) + (1 << 12)

@@ -33,6 +33,8 @@ BRIEFLY = 0.004
 """Seconds of each measurement when a run starts."""
 THOROUGHLY = 0.05
 """The same when a user asks for the links."""
+_TURN = 1e-3
+"""Seconds that a member computes while others wait for it."""
 
 
 class LinkMeter:
@@ -108,6 +110,31 @@ class LinkMeter:
         times = self._members.all_of((alone, together))
         return min(1.0, times[0][0] / max(each for _, each in times))
 
+    def waking(self) -> float:
+        """Measure the seconds from a message until a member goes on that has waited for it.
+
+        One member after the other computes, and then wakes the next one, while all others wait.
+        """
+        members, size = self._members, self._members.size
+        to, source = (members.rank + 1) % size, (members.rank - 1) % size
+        token = np.zeros(1, np.uint8)
+
+        def turn() -> None:
+            end = time.perf_counter() + _TURN
+            while time.perf_counter() < end:
+                pass
+            self._messages.send(token, to)
+
+        def around() -> None:
+            if members.rank == 0:
+                turn()
+            self._messages.receive(token, source)
+            if members.rank:
+                turn()
+
+        seconds = self._slowest(around, max(FEWEST, round(self.seconds / _TURN / size)))
+        return max(seconds / size - _TURN, 1e-9)
+
     def _least(self, work: Callable[[], object], only: int | None) -> float:
         """Return the least seconds of ``work``, done by one member while the others sleep, or by
         all at once."""
@@ -176,7 +203,8 @@ def all_links(members: MpiMembers, hosts: Sequence[HostSlots]) -> dict[str, Any]
         slowest = min((each["bandwidth"] for each in found), default=0.0)
         together = None
         if members.size > 1:
-            together = replace(meter.together(slowest), rate=meter.rate())
+            together = meter.together(slowest)
+            together = replace(together, rate=meter.rate(), waking=meter.waking())
     finally:
         meter.close()
     if members.rank:

@@ -25,7 +25,7 @@ from playgrad.devices.machines import full_name
 from playgrad.errors import DeviceError, GraphError, MembersDifferError
 from playgrad.runtime.members import Held
 from playgrad.runtime.run_digest import RunDigest
-from playgrad.runtime.transport import Transport
+from playgrad.runtime.transport import NewArray, Transport
 
 Array = np.ndarray[Any, Any]
 V = TypeVar("V")
@@ -78,10 +78,10 @@ class MpiMembers:
 
     # Tensors
 
-    def new_transport(self, channels: Sequence[TensorChannel]) -> Transport:
+    def new_transport(self, channels: Sequence[TensorChannel], new_array: NewArray) -> Transport:
         first = self._next_tag
         self._next_tag = (first + len(channels)) % TAGS
-        return MpiTransport(self, channels, first)
+        return MpiTransport(self, channels, first, new_array)
 
     def share(self, arrays: Sequence[Held]) -> list[Array]:
         results: list[Array] = []

@@ -14,7 +14,7 @@ from playgrad.compiler.split import TensorChannel, receiver_of, sender_of
 from playgrad.dtypes import dtype
 from playgrad.graph.spec import TensorSpec
 from playgrad.runtime.trace import Event
-from playgrad.runtime.transport import LocalTransport, sums_of
+from playgrad.runtime.transport import LocalTransport, NewArray, sums_of
 
 Array = np.ndarray[Any, Any]
 TAGS = 1 << 20
@@ -50,10 +50,18 @@ class MpiTransport:
 
     Args:
         first: the tag of the first channel.
+        new_array: returns an array for what is received.
     """
 
-    def __init__(self, members: MpiExchange, channels: Sequence[TensorChannel], first: int) -> None:
+    def __init__(
+        self,
+        members: MpiExchange,
+        channels: Sequence[TensorChannel],
+        first: int,
+        new_array: NewArray,
+    ) -> None:
         self._members = members
+        self._new_array = new_array
         self._local = LocalTransport()
         self._comm = members.tensors
         self._sums = {
@@ -65,13 +73,13 @@ class MpiTransport:
         self._adding: dict[str, tuple[Driven, Array, Array, float]] = {}
         self._events: list[Event] = []
         self._tags = {each.name: (first + i) % TAGS for i, each in enumerate(channels)}
-        self._specs = {channel.name: channel.spec for channel in channels}
+        self._channels = {channel.name: channel for channel in channels}
         self._sending: list[tuple[MPI.Request, Array]] = []
 
     def put(self, channel: str, array: Array) -> None:
         if channel in self._sums:
             term = np.ascontiguousarray(array)
-            total = np.empty_like(term)
+            total = self._new_array(self._channels[channel])
             driven = self._members.begin_sum(self._sums[channel], term, total)
             self._adding[channel] = (driven, total, term, time.perf_counter())
             return
@@ -93,7 +101,7 @@ class MpiTransport:
         sender = self._members.owner(sender_of(channel))
         if sender == self._members.rank:
             return self._local.get(channel)
-        buffer = empty(self._specs[channel])
+        buffer = self._new_array(self._channels[channel])
         requests = [
             self._comm.Irecv(piece, sender, self._tags[channel])
             for piece in pieces(buffer, self._members.piece)

@@ -12,6 +12,7 @@ import numpy as np
 from playgrad.cluster.facts import source_digest
 from playgrad.cluster.hosts import HostSlots, member_names
 from playgrad.errors import MembersDifferError
+from playgrad.runtime.desktop_host import compiler_name
 from playgrad.runtime.members import Members
 
 
@@ -43,6 +44,7 @@ def _account(program: Path) -> dict[str, str]:
         program.name: hashlib.sha256(program.read_bytes()).hexdigest()[:12],
         "Python": ".".join(platform.python_version_tuple()[:2]),
         "NumPy": np.__version__,
+        "the compiler of steps": compiler_name(),
         "the source of playgrad": source_digest(str(package)),
     }
 

@@ -49,11 +49,12 @@ class SavedLinks:
                 both_ways = max(both_ways, self.link.both_ways)
             bandwidth = min(bandwidth, both_ways / 2)
         # Within a machine, the receiver copies from the sender's memory, whatever that one does.
-        eager = math.inf if len(self.cores) == 1 else EAGER_BYTES
+        is_network = len(self.cores) > 1
+        eager = EAGER_BYTES if is_network else math.inf
         # The latency of a link is a median, in which waiting for a core counts. Simulated work is
         # undisturbed, as the least time of all members at once is.
         latency = min(self.link.latency, self.together.latency)
-        return Interconnect(latency, bandwidth, sends_aside=True, eager=eager)
+        return Interconnect(latency, bandwidth, True, eager, arrives_aside=is_network)
 
     def model(self, members: int) -> LinkModel:
         """Return what collective algorithms are chosen by among ``members``.
@@ -111,9 +112,10 @@ def read_links(path: Path) -> SavedLinks:
         ]
         names = ("latency", "bandwidth", "agreement")
         latency, bandwidth, agreement = (_positive(saved["together"], name) for name in names)
-        # Files of older versions have no rate.
+        # Files of older versions have no rate, and no time to wake up.
         rate = min(1.0, _positive({"rate": 1.0, **saved["together"]}, "rate"))
-        together = Together(latency, bandwidth, agreement, rate)
+        waking = _positive({"waking": 1e-9, **saved["together"]}, "waking")
+        together = Together(latency, bandwidth, agreement, rate, waking)
         cores = tuple(
             (int(_positive(host, "cores")), int(_positive(host, "slots")))
             for host in saved["hosts"]

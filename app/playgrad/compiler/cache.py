@@ -133,6 +133,7 @@ class CompileCache(Generic[Entry]):
             tuple(policy.available),
             policy.soft,
             policy.apart,
+            tuple(policy.target(device) for device in policy.available),
             tuple(policy.chosen(node) for node in _placed(program, policy.soft)),
         )
 

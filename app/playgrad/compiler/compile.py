@@ -18,6 +18,7 @@ from playgrad.compiler.plan import PlanBuilder
 from playgrad.compiler.portable_ops import ops_to_json
 from playgrad.compiler.program import Pass, Program
 from playgrad.compiler.prune import prune
+from playgrad.compiler.roll import roll
 from playgrad.compiler.segments import Segment, cut_segments
 from playgrad.compiler.share import share
 from playgrad.compiler.sort_once import sort_once
@@ -144,6 +145,7 @@ def _all_passes(shapes: Mapping[str, tuple[int, ...]], policy: Policy) -> list[t
         ("mixed", mixed),
         ("guard", guard),
         ("sort_once", sort_once),
+        ("roll", lambda p: roll(p, policy.target)),
         ("split", split),
         ("fuse", fuse),
         ("order", order_writes),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from playgrad.compiler.program import Program, Rewriter
 from playgrad.graph.autodiff import BEGINS_GRADIENT
 from playgrad.graph.graph import MIXED
@@ -37,7 +39,9 @@ def fold(program: Program) -> Program:
                 rewriter.copy(node, inputs=[source], attrs={"perm": perm})
         elif node not in targets and _foldable(node, inputs, fetched):
             values = [tensor.node.attrs["value"] for tensor in inputs]
-            with numpy_alone():  # also for the reference, as nodes have no devices yet
+            # NumPy alone, also for the reference, as nodes have no devices yet. Infinity and NaN
+            # come without a warning, as where nodes run.
+            with numpy_alone(), np.errstate(all="ignore"):
                 (value,) = node.op.reference(values, node.attrs)
             rewriter.copy(node, op=lookup("constant"), inputs=[], attrs={"value": value})
         else:

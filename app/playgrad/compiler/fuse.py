@@ -83,7 +83,8 @@ class _Fuser:
             for group in groups.values()
             if group.members
         }
-        return replace(self.rewriter.finish(), fused=fused)
+        result = self.rewriter.finish()
+        return replace(result, fused={**result.fused, **fused})
 
     def _grow(self, sink: Node) -> _Group:
         """Absorb producers of ``sink``, one after the other, as long as possible."""

@@ -8,7 +8,7 @@ however many of its tensors are read and written.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from playgrad.compiler.dispatch_groups import (
@@ -59,17 +59,22 @@ def group_kernel(
         return None
     size = group.workgroup_size
     numbers = {member: number for number, member in enumerate(group.members)}
-    functions = [
-        _member(member, f"m{number}_", buffers.slots(ranges[member], member), size)
-        for member, number in numbers.items()
-    ]
+    functions: list[str] = []
     branches: list[str] = []
     first = 0
-    for strand in group.strands:
+    for strands in _alike(group, {m: buffers.slots(ranges[m], m) for m in group.members}):
+        members = [member for strand in strands for member in strand.members]
+        slots = {member: buffers.slots(ranges[member], member) for member in members}
+        strand = strands[0]
         count = 1 if strand.is_chain else _rounds(strand.members[0], size)
-        body = _strand(strand, numbers, first, size)
-        branches.append(f"if (group < {first + count}u) {{\n{body}\n  }}")
-        first += count
+        if len(strands) > 1:
+            function, body = _copies(members, slots, numbers, count, first, size)
+            functions.append(function)
+        else:
+            functions += [_member(m, f"m{numbers[m]}_", slots[m], size) for m in members]
+            body = _strand(strand, numbers, first, size)
+        first += count * len(strands)
+        branches.append(f"if (group < {first}u) {{\n{body}\n  }}")
     workgroups = grid(first, 1, limits)
     declared = [
         f"var<workgroup> {name}: array<{element}, {length}>;\n"
@@ -96,6 +101,49 @@ fn main(
         "members": [_described(member) for member in group.members],
     }
     return GroupKernel(params, code, buffers.ranges, buffers.elements, buffers.written, workgroups)
+
+
+def _alike(
+    group: DispatchGroup, slots: Mapping[Dispatch, Mapping[str, BufferAccess]]
+) -> list[list[Strand]]:
+    """Return the strands of a group. On hardware, those with the same code in the same buffers are
+    together: compilers insert a function wherever it is called, so it is called once for all."""
+    alike: dict[Any, list[Strand]] = {}
+    for number, strand in enumerate(group.strands):
+        key: Any = number
+        if not (strand.is_chain or group.target.is_software):
+            (member,) = strand.members
+            places = [(name, replace(slot, base=0)) for name, slot in slots[member].items()]
+            key = (member.call.code, member.call.workgroups, *places)
+        alike.setdefault(key, []).append(strand)
+    return list(alike.values())
+
+
+def _copies(
+    members: Sequence[Dispatch],
+    slots: Mapping[Dispatch, Mapping[str, BufferAccess]],
+    numbers: Mapping[Dispatch, int],
+    count: int,
+    first: int,
+    size: int,
+) -> tuple[str, str]:
+    """Return a function for members with the same code, each of ``count`` workgroups, and its call
+    for workgroups from number ``first`` on. It finds their tensors by variables."""
+    prefix = f"m{numbers[members[0]]}_"
+    variables = {name: f"{prefix}base_{name}" for name in slots[members[0]]}
+    moved = {name: replace(slot, base=variables[name]) for name, slot in slots[members[0]].items()}
+    declared = "\n".join(f"var<private> {variable}: u32;" for variable in variables.values())
+    cases = []
+    for copy, member in enumerate(members):
+        bases = " ".join(f"{variables[n]} = {slot.base}u;" for n, slot in slots[member].items())
+        cases.append(f"      case {copy}u{', default' if copy == 0 else ''}: {{ {bases} }}")
+    lines = "\n".join(cases)
+    call = f"""    let place = group - {first}u;
+    switch (place / {count}u) {{
+{lines}
+    }}
+    {prefix}at(place % {count}u, invocation);"""
+    return f"{declared}\n{_member(members[0], prefix, moved, size)}", call
 
 
 def _described(member: Dispatch) -> dict[str, Any]:

@@ -23,6 +23,9 @@ MAX_TILE_COPIES = 6
 they stay out of groups. A group's kernel contains the code of each member, and adapters compile
 kernels in more than linear time, but the code of separate dispatches only once."""
 
+COPIES_TOGETHER = 32
+"""Maximum number of copies in a group of their own. Each takes a line of its kernel's text."""
+
 Key = Place | int
 
 
@@ -30,32 +33,43 @@ def group_dispatches(dispatches: Sequence[Dispatch], target: Target) -> list[Dis
     """Return ``dispatches`` in groups, each after the groups whose results it needs.
 
     Greedy, in the given order: a dispatch joins a chain whose result it needs, else the first
-    group after all that it needs with room for it. Code that is repeated often stays alone, so that
-    compiling a deep network takes no longer than a shallow one.
+    group after all that it needs with room for it. Code that is repeated often stays out of groups
+    with other code, so that compiling a deep network takes no longer than a shallow one. On
+    hardware, copies of it form groups of their own, whose kernels have it once.
     """
     repeated = _repeated_code(dispatches)
     groups: list[DispatchGroup] = []
+    copied: list[str | None] = []  # by group: the code of its members if that is repeated
     group_of: dict[int, int] = {}  # by number of the dispatch
     uses = _Uses(target)
     for number, dispatch in enumerate(dispatches):
-        if dispatch.call.code in repeated:
+        code = dispatch.call.code if dispatch.call.code in repeated else None
+        if code is not None and target.is_software:
             group_of[number] = len(groups)
             groups.append(group_of_one(dispatch, target))
+            copied.append(code)
             uses.add(number, dispatch)
             continue
         needed = uses.before(dispatch)
         last = max((group_of[other] for other in needed), default=-1)
         close = [dispatches[other] for other in needed if group_of[other] == last]
-        chains = _chains(groups[last], dispatch, close) if close else []
-        if chains and groups[last].fits(dispatch, chains):
+        chains = _chains(groups[last], dispatch, close) if close and code is None else []
+        if chains and copied[last] is None and groups[last].fits(dispatch, chains):
             group_of[number] = last
         else:
             chains = []
             later = range(max(last + 1, len(groups) - HORIZON), len(groups))
-            fitting = (i for i in later if groups[i].fits(dispatch))
+            fitting = (
+                i
+                for i in later
+                if copied[i] == code
+                and (code is None or groups[i].count < COPIES_TOGETHER)
+                and groups[i].fits(dispatch)
+            )
             group_of[number] = next(fitting, len(groups))
             if group_of[number] == len(groups):
                 groups.append(DispatchGroup(target))
+                copied.append(code)
         groups[group_of[number]].add(dispatch, chains)
         uses.add(number, dispatch)
     return groups

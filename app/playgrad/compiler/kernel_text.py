@@ -43,14 +43,14 @@ BUILTINS = {
 
 @dataclass(frozen=True)
 class BufferAccess:
-    """Access to a tensor of a kernel: in ``buffer``, from word ``base`` on.
+    """Access to a tensor of a kernel: in ``buffer``, from word ``base`` on, a number or a variable.
 
     ``element`` is the type that the kernel sees, ``stored`` the one that the buffer is declared
     with.
     """
 
     buffer: str
-    base: int
+    base: int | str
     element: str
     stored: str
 
@@ -64,7 +64,8 @@ class BufferAccess:
 
     def _at(self, index: str) -> str:
         if self.base:
-            return f"{self.buffer}[{self.base}u + u32({index})]"
+            base = self.base if isinstance(self.base, str) else f"{self.base}u"
+            return f"{self.buffer}[{base} + u32({index})]"
         return f"{self.buffer}[{index}]"
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from playgrad.compiler.program import Program, Rewriter
 from playgrad.devices.kinds import HOST, canonical, kind_of
 from playgrad.devices.machines import full_name, full_names
+from playgrad.devices.target import Target
 from playgrad.errors import DeviceError, GraphError, PlaygradError, UnsupportedOpError
 from playgrad.graph.tensor import Node
 from playgrad.ops.state import is_variable
@@ -42,6 +43,8 @@ class Policy:
             several processes compute a program.
         reason: explains the answer of ``chosen``.
         default_reason: explains the default device.
+        target: returns the properties of a GPU that decide which operations it runs as one kernel;
+            None where that must not depend on the adapter.
     """
 
     default: str
@@ -52,6 +55,7 @@ class Policy:
     in_segments: bool = False
     reason: Callable[[Node], str] = lambda node: "chosen by the placement function"
     default_reason: str = "the session's device"
+    target: Callable[[str], Target | None] = lambda device: None
 
     def requested_device(self, node: Node) -> str | None:
         """Return the device that the user, a strategy or the planner requests for ``node``, if any.

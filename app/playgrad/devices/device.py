@@ -44,6 +44,18 @@ class DeviceHost(Protocol):
     def destroy(self) -> None: ...
 
 
+def target_for(info: AdapterInfo) -> Target:
+    """Return the target of an adapter that has not been measured."""
+    return Target(
+        info.is_software,
+        info.limits,
+        has_quads=info.has_quads,
+        has_packed_dot=PACKED_DOT in info.features,
+        most_rounds=most_rounds(info),
+        first_choice=unmeasured_tuning(info),
+    )
+
+
 class Device:
     """An opened device.
 
@@ -55,15 +67,7 @@ class Device:
     def __init__(self, name: str, host: DeviceHost) -> None:
         self.name = name
         self.loss: DeviceLostError | None = None
-        info = host.info
-        self.target = Target(
-            info.is_software,
-            info.limits,
-            has_quads=info.has_quads,
-            has_packed_dot=PACKED_DOT in info.features,
-            most_rounds=most_rounds(info),
-            first_choice=unmeasured_tuning(info),
-        )
+        self.target = target_for(host.info)
         self.host = host
 
     @property

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from playgrad.devices.base import Host
 from playgrad.devices.data_cache import DataCache
-from playgrad.devices.device import Device
+from playgrad.devices.device import Device, target_for
 from playgrad.devices.kinds import GPU, HOST, index_of, kind_of
 from playgrad.devices.logical import (
     attached_hosts,
@@ -26,7 +26,7 @@ from playgrad.devices.logical import (
 from playgrad.devices.machines import full_name, full_names
 from playgrad.devices.remote_cpu import Connection, RemoteCpu
 from playgrad.devices.saved_tunings import adapter_key, dump_tunings, parse_tunings
-from playgrad.devices.target import AdapterInfo
+from playgrad.devices.target import AdapterInfo, Target
 from playgrad.devices.this_host import adapters, forget_adapters, this_host
 from playgrad.devices.tuning import Tuning
 from playgrad.devices.webgpu import WebGpuDevice
@@ -134,6 +134,17 @@ def gpu(index: int = 0) -> WebGpuDevice:
             forget_adapters()  # the next attempt must list adapters anew
             raise
     return device
+
+
+def target_of(name: str) -> Target | None:
+    """Return the target of a GPU, which need not be open; None for other devices and machines'."""
+    if kind_of(name) is not GPU:
+        return None
+    index = index_of(name)
+    if index in _gpus:
+        return _gpus[index].target
+    found = gpu_adapters()[index : index + 1]
+    return replace(target_for(found[0]), measured=known_tuning(found[0])) if found else None
 
 
 def open_scratch_gpu() -> WebGpuDevice:

@@ -37,11 +37,16 @@ MEMORY = (WORDS, VECTORS)
 """Variants of kernels that take as long as their memory traffic: elementwise ones and copies of
 large tensors, softmax and normalization of rows. `words` reads a number at a time. `vectors` reads
 four, transposes in workgroup memory, and keeps a row in registers, so as to read it once."""
+STEPS, LOOP = "steps", "loop"
+RECURRENCES = (STEPS, LOOP)
+"""Variants of recurrent layers, forwards and backwards: two dispatches for each step, or one for
+all steps, in which a workgroup keeps the states of some rows of the batch."""
 VARIANTS: Mapping[str, tuple[str, ...]] = {
     "product": PRODUCTS,
     "convolution": PRODUCTS,
     "reduction": REDUCTIONS,
     "memory": MEMORY,
+    "recurrence": RECURRENCES,
 }
 """The variants of each kind of kernel."""
 WORTH = 0.95
@@ -60,6 +65,7 @@ class Tuning:
     convolution: str
     reduction: str
     memory: str = WORDS
+    recurrence: str = STEPS
 
     def of(self, kind: str) -> str:
         """Return the variant for a kind of kernel."""
@@ -69,7 +75,7 @@ class Tuning:
 
 SOFTWARE = Tuning("registers_12x8", "registers_12x8", "few_invocations")
 QUADS = Tuning("quads_8x8", "quads_8x8", "few_invocations")
-HARDWARE = Tuning("shared_64", "shared_64", "trees")
+HARDWARE = Tuning("shared_64", "shared_64", "trees", recurrence=LOOP)
 
 
 def default_tuning(is_software: bool, has_quads: bool = False) -> Tuning:

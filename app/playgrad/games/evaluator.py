@@ -58,8 +58,7 @@ class NetworkEvaluator:
         size = next(size for size in self._sizes if size >= count)
         batch = np.zeros((size, *planes.shape[1:]), np.float32)
         batch[:count] = planes
-        network = self.network
-        scores, values = network.session.run(list(network.outputs), {network.inputs[0]: batch})
+        scores, values = self.network.compute_outputs(batch)
         self.positions += count
         self.runs += 1
         return scores[:count], values[:count, 0]

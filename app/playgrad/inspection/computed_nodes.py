@@ -12,6 +12,7 @@ from playgrad.graph.tensor import Node, Tensor
 from playgrad.ops.emitted import emitted_operations, emitter_of
 from playgrad.ops.emitters import MOST_OPERANDS
 from playgrad.runtime.compiled_segments import trains
+from playgrad.runtime.desktop_host import compiles_for_sessions
 from playgrad.runtime.feeds import FeedDict
 from playgrad.runtime.session import Session
 from playgrad.runtime.step_host import step_host
@@ -85,7 +86,8 @@ def computed_nodes(
 
 def _of_segments(segments: Mapping[str, Sequence[Segment]]) -> list[Node]:
     """Return the nodes of several processors, if they compile their segments."""
-    if step_host() is None or not any(map(trains, segments.values())):
+    compiles = step_host() is not None or compiles_for_sessions()
+    if not compiles or not any(map(trains, segments.values())):
         return []
     passive = ("send", "receive", "placeholder", "variable", "constant", "read_variable", "no_op")
     return [

@@ -27,7 +27,7 @@ from playgrad.runtime.session import Session
 from playgrad.training.layer_updates import collected_updates
 from playgrad.training.objectives import mean_of_batch
 from playgrad.training.penalties import collected_penalties, with_penalties
-from playgrad.training.recipe import Recipe
+from playgrad.training.recipe import BatchStepKey, Recipe, trained
 
 Array = np.ndarray[Any, Any]
 Feeds = dict[Any, Array]
@@ -50,6 +50,7 @@ class ProbeNodes:
     gradients: dict[Variable, Tensor]
     forward: tuple[Node, ...]
     backward: tuple[Node, ...]
+    bookkeeping: tuple[Variable, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -94,9 +95,18 @@ class SampleProbe:
 
     @property
     def nodes(self) -> ProbeNodes:
-        """The nodes, which are added to the graph of the network when they are first used."""
+        """The nodes, which are added to the graph of the network when they are first used.
+
+        Probes of equal data share them: each training has its own, and there may be thousands.
+        """
         if self._nodes is None:
-            self._nodes = self._build()
+            arrays = (self._excerpt.x, self._excerpt.y)
+            key = BatchStepKey(
+                tuple((array.dtype.name, array.shape[1:]) for array in arrays),
+                trained(self._network),
+            )
+            self._nodes = self._recipe.probes.built(key, self._build)
+            self._recipe.probes.drop_oldest()
         return self._nodes
 
     def weights(self) -> dict[Variable, Array]:

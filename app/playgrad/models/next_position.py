@@ -51,8 +51,10 @@ class StoredPositions:
     """A sequence of which keys and values are stored, so that each position is computed once."""
 
     def __init__(self, model: Model, nodes: NextPosition) -> None:
-        self._session = model.session
         self._nodes = nodes
+        self._compute = model.session.make_callable(
+            [nodes.scores, *nodes.new], [nodes.token, nodes.position, *nodes.stored]
+        )
         self._arrays = [np.zeros(x.spec.static_shape, x.dtype) for x in nodes.stored]
         self._count = 0
 
@@ -60,12 +62,11 @@ class StoredPositions:
         """Return the scores after ``tokens``, which continue the tokens of the last call."""
         nodes = self._nodes
         for token in tokens[self._count :]:
-            feeds = {
-                nodes.token: np.full((1, 1), token, nodes.token.dtype),
-                nodes.position: np.full((1, 1), self._count, np.int32),
-                **dict(zip(nodes.stored, self._arrays, strict=True)),
-            }
-            scores, *new = self._session.run([nodes.scores, *nodes.new], feeds)
+            scores, *new = self._compute(
+                np.full((1, 1), token, nodes.token.dtype),
+                np.full((1, 1), self._count, np.int32),
+                *self._arrays,
+            )
             for array, item in zip(self._arrays, new, strict=True):
                 array[:, self._count] = item[:, 0]
             self._count += 1

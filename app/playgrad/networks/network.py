@@ -82,6 +82,7 @@ class Network:
         self.takes_dictionary = False
         self._device = "auto"
         self.compiled_precision = FLOAT32
+        self._computes: tuple[Structure, Session, Callable[..., list[Array]]] | None = None
 
     def take_settings(self, other: Network) -> None:
         """Take over the source line, the device and the precision of ``other``, of which this is a
@@ -588,8 +589,22 @@ class Network:
         """The argument of `Model.compile`: float32 or mixed; an option of the host overrides it."""
         return checked_precision(get_options().precision or self.compiled_precision)
 
+    def compute_outputs(self, *arrays: Array) -> list[Array]:
+        """Return the outputs for arrays of the inputs' dtypes and shapes.
+
+        Raises:
+            FeedError: an array does not fit its input.
+        """
+        session, structure = self.session, self.structure
+        known = self._computes
+        if known is None or known[0] is not structure or known[1] is not session:
+            call = session.make_callable(list(structure.outputs), structure.inputs)
+            known = self._computes = structure, session, call
+        return known[2](*arrays)
+
     def close(self) -> None:
         """Free the session's buffers; the weights are lost."""
+        self._computes = None
         shared_session(self.graph).close()
 
     def ensure_built(self, arrays: Sequence[Array], keys: Sequence[str] | None = None) -> None:

@@ -72,7 +72,8 @@ class RecurrentLayer(StatefulLayer):
     """A layer that goes through a sequence step by step and keeps a state.
 
     The products of all inputs with the kernel are one product, of rows in the order of steps. Each
-    step then has a product of its state with the recurrent kernel, and one kernel for the rest.
+    step then has a product of its state with the recurrent kernel, and one kernel for the rest; on
+    a GPU, the compiler may make all steps one kernel (`compiler/roll.py`).
 
     A subclass sets ``blocks``, the number of blocks of ``units`` columns in the kernels, and
     ``state_count``, and computes ``step``. Its constructor passes its arguments to ``configure``.

@@ -55,12 +55,20 @@ class Interconnect:
             between processes. Otherwise both are busy with the bytes.
         eager: the most bytes that a sender passes to the system at once. MPI asks the receiver
             before it sends more, and does so only while the sender does not compute.
+        arrives_aside: what the system has taken arrives while the receiver computes, as over a
+            network: a device sends one message after the other, and receives one after the other
+            at the same time. Otherwise the receiver copies it when it comes to that.
     """
 
     latency: float = 0.0
     bandwidth: float = math.inf
     sends_aside: bool = False
     eager: float = math.inf
+    arrives_aside: bool = False
+
+
+PATIENCE = 2e-4
+"""Seconds for which a member that waits looks for messages without a pause, about."""
 
 
 @dataclass(frozen=True)
@@ -74,11 +82,14 @@ class Machine:
         overhead: seconds between the moment a job has all it waits for and the moment it is ready.
         between: seconds from the last job of a step to the first one of the next step. They are not
             part of a simulation, which is of one step.
+        waking: seconds until a device goes on that has waited for another one for longer than
+            `PATIENCE`: it sleeps between looks, and may have to wait for a core.
     """
 
     rates: tuple[float, ...] = ()
     overhead: float = 0.0
     between: float = 0.0
+    waking: float = 0.0
 
     def rate(self, computing: int) -> float:
         """Return the speed of each of ``computing`` devices."""
@@ -120,6 +131,17 @@ class _Simulation:
         self.link = link
         self.machine = machine
         self.waiting = ReadyTable([job.after for job in jobs])
+        self.remote = [  # the jobs of other devices that each one waits for, and has not heard of
+            {before for before in job.after if jobs[before].device != job.device} for job in jobs
+        ]
+        self.listeners: dict[int, list[int]] = {}
+        for number, before in enumerate(self.remote):
+            for each in before:
+                self.listeners.setdefault(each, []).append(number)
+        self.heard: dict[int, float] = {}  # when a job has heard of the last of them
+        self.arrival: dict[int, float] = {}
+        self.link_free: dict[tuple[str, str], float] = {}  # by device and direction
+        self.idle_since: dict[str, float] = {}
         self.trace = Trace()
         self.now = 0.0
         self.worked = 0.0
@@ -179,7 +201,24 @@ class _Simulation:
             self._receive(number)
 
     def _receive(self, number: int) -> None:
-        self._after(self.jobs[number].received / self.link.bandwidth, number, self._received)
+        seconds = self.jobs[number].received / self.link.bandwidth
+        if number in self.arrival:
+            seconds = max(0.0, self.arrival[number] - self.now)
+        self._after(seconds, number, self._received)
+
+    def _note_sent(self, number: int) -> None:
+        """Note that a job has sent: what others need of it alone is on its way to them."""
+        for listener in self.listeners.get(number, ()):
+            self.remote[listener].discard(number)
+            self.heard[listener] = self.now + self.link.latency
+            job = self.jobs[listener]
+            is_taken = self.link.arrives_aside and 0 < job.received <= self.link.eager
+            if is_taken and not self.remote[listener]:
+                directions = (self.jobs[number].device, "out"), (job.device, "in")
+                begins = max(self.now, *(self.link_free.get(each, 0.0) for each in directions))
+                end = begins + job.received / self.link.bandwidth
+                self.link_free |= dict.fromkeys(directions, end)
+                self.arrival[listener] = end + self.link.latency
 
     def _is_held(self, number: int) -> bool:
         """Return whether what a job receives cannot be sent yet, since a sender computes."""
@@ -210,16 +249,23 @@ class _Simulation:
     def _sent(self, number: int) -> None:
         job = self.jobs[number]
         self._record(number, "send", job.sent)
+        self._note_sent(number)
+        self.busy.discard(job.device)
+        self.idle_since[job.device] = self.now
         for follower in self.waiting.finished(number):
             self._after(self._delay(follower), follower, self._ready)
-        self.busy.discard(job.device)
         self._start_next(job.device)
 
     def _delay(self, number: int) -> float:
         """Return the seconds from the end of the last job that a job needs until it is ready."""
         job = self.jobs[number]
-        remote = any(self.jobs[before].device != job.device for before in job.after)
-        return self.machine.overhead + (self.link.latency if remote else 0.0)
+        on_its_way = self.heard.get(number, 0.0) - self.now
+        if on_its_way < 0 or number not in self.heard:
+            return self.machine.overhead
+        waited = self.now + on_its_way - self.idle_since.get(job.device, 0.0)
+        is_asleep = job.device not in self.busy and waited > PATIENCE
+        waking = self.machine.waking if is_asleep else 0.0
+        return self.machine.overhead + on_its_way + waking
 
     def _record(self, number: int, kind: str, size: int = 0) -> None:
         """Add the phase of a job that ends now to the trace, and begin the next one."""

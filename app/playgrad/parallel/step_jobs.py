@@ -6,7 +6,7 @@ new; but each device gets the same jobs as the strategy's graph has tasks, with 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from playgrad.errors import GraphError
@@ -111,13 +111,15 @@ def data_parallel_jobs(cost: StageCost, devices: int, collective: str = "ring") 
     for device in range(devices):
         jobs.add(device, "input", "input", cost.input)
         jobs.add(device, "forward", "forward", cost.forward)
+    share = cost.adding / buckets
+    full: list[dict[int, int]] = []  # for each bucket the jobs after which it is
     for bucket in range(buckets):
-        for device in range(devices):
-            jobs.add(device, f"backward {bucket}", "gradient", cost.backward / buckets)
+        name, seconds = f"backward {bucket}", cost.backward / buckets
+        full.append({device: jobs.add(device, name, "gradient", seconds) for device in everyone})
         if bucket:  # the bucket before this one
-            all_reduce(jobs, everyone, size, cost.adding / buckets, collective)
+            all_reduce(jobs, everyone, size, share, collective, full[-2])
     if devices > 1:
-        all_reduce(jobs, everyone, size, cost.adding / buckets, collective)
+        all_reduce(jobs, everyone, size, share, collective, full[-1])
     for device in range(devices):
         jobs.add(device, "update", "update", cost.update)
     return jobs.list
@@ -131,21 +133,30 @@ def expect_collective(name: str) -> None:
 
 
 def all_reduce(
-    jobs: Jobs, devices: Sequence[int], size: int, adding: float, collective: str
+    jobs: Jobs,
+    devices: Sequence[int],
+    size: int,
+    adding: float,
+    collective: str,
+    full: Mapping[int, int] | None = None,
 ) -> None:
     """Add an all-reduce of ``size`` bytes over ``devices``.
 
     Args:
         adding: seconds to add as many bytes to another device's.
+        full: for each device the job at whose end they are there, if that is not its last one.
+            Whole tensors leave then, whatever the device does next; rings cut them first.
     """
     expect_collective(collective)
     if len(devices) > 1:
-        _COLLECTIVES[collective](jobs, devices, size, adding)
+        _COLLECTIVES[collective](jobs, devices, size, adding, full or {})
     else:  # one device adds the gradients of its two streams
         jobs.add(devices[0], "update", "update", adding)
 
 
-def _ring(jobs: Jobs, devices: Sequence[int], size: int, adding: float) -> None:
+def _ring(
+    jobs: Jobs, devices: Sequence[int], size: int, adding: float, full: Mapping[int, int]
+) -> None:
     """All-reduce in a ring (Patarasuk and Yuan 2009): in each of 2 (n − 1) rounds every device
     passes an n-th of the bytes on to the next device."""
     count = len(devices)
@@ -163,37 +174,57 @@ def _ring(jobs: Jobs, devices: Sequence[int], size: int, adding: float) -> None:
 
 
 def _send(
-    jobs: Jobs, name: str, sender: int, receiver: int, size: int, adding: float = 0.0
+    jobs: Jobs,
+    name: str,
+    ends: tuple[int, int],
+    size: int,
+    adding: float = 0.0,
+    after: int | None = None,
 ) -> None:
-    """Send ``size`` bytes, which the receiver may add to its own."""
-    sent = jobs.add(sender, name, "update", sent=size)
-    jobs.add(receiver, name, "update", adding, (sent,), received=size)
+    """Send ``size`` bytes from one device to another, which may add them to its own.
+
+    Args:
+        ends: the two devices.
+        after: the job of the sender at whose end they leave; by default one of their own.
+    """
+    sender, receiver = ends
+    if after is None:
+        after = jobs.add(sender, name, "update")
+    jobs.list[after] = replace(jobs.list[after], sent=jobs.list[after].sent + size)
+    jobs.add(receiver, name, "update", adding, (after,), received=size)
 
 
-def _tree(jobs: Jobs, devices: Sequence[int], size: int, adding: float) -> None:
+def _tree(
+    jobs: Jobs, devices: Sequence[int], size: int, adding: float, full: Mapping[int, int]
+) -> None:
     """Reduce in pairs towards the first device, and broadcast back."""
     count = len(devices)
     distance = 1
     while distance < count:
         for place in range(0, count - distance, 2 * distance):
-            _send(jobs, "reduce", devices[place + distance], devices[place], size, adding)
+            sender, receiver = devices[place + distance], devices[place]
+            after = full.get(sender) if distance == 1 else None
+            _send(jobs, "reduce", (sender, receiver), size, adding, after)
         distance *= 2
     while distance > 1:
         distance //= 2
         for place in range(0, count - distance, 2 * distance):
-            _send(jobs, "copy", devices[place], devices[place + distance], size)
+            _send(jobs, "copy", (devices[place], devices[place + distance]), size)
 
 
-def _central(jobs: Jobs, devices: Sequence[int], size: int, adding: float) -> None:
+def _central(
+    jobs: Jobs, devices: Sequence[int], size: int, adding: float, full: Mapping[int, int]
+) -> None:
     """Send all gradients to the first device, and the sum back."""
     first, *others = devices
     for device in others:
-        _send(jobs, "reduce", device, first, size, adding)
+        _send(jobs, "reduce", (device, first), size, adding, full.get(device))
     for device in others:
-        _send(jobs, "copy", first, device, size)
+        _send(jobs, "copy", (first, device), size)
 
 
-_COLLECTIVES: dict[str, Callable[[Jobs, Sequence[int], int, float], None]] = {
+_Collective = Callable[[Jobs, Sequence[int], int, float, Mapping[int, int]], None]
+_COLLECTIVES: dict[str, _Collective] = {
     "ring": _ring,
     "fastest": _ring,  # on the links between machines that it is for
     "native": _ring,  # libraries use rings for large tensors

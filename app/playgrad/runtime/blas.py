@@ -14,7 +14,7 @@ import re
 import sys
 import threading
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
 from typing import Any
 
@@ -42,17 +42,18 @@ def worthwhile_threads(nodes: Iterable[Node]) -> int:
     return max(1, (os.cpu_count() or 1) // 2) if is_large else 1
 
 
-@contextmanager
-def limited_to(threads: int) -> Iterator[None]:
+def limited_to(threads: int) -> AbstractContextManager[None]:
     """Let BLAS use at most ``threads`` threads within the block, and as many as before after it.
 
     Blocks may be nested, and overlap in several threads: the smallest limit counts. A number in the
     environment is final, and so is a smaller one that the program has set.
     """
     libraries = controlled_libraries()
-    if not libraries:
-        yield
-        return
+    return _limited(libraries, threads) if libraries else nullcontext()
+
+
+@contextmanager
+def _limited(libraries: list[Any], threads: int) -> Iterator[None]:
     with _lock:
         if not _limits:
             _before[:] = [library.get_num_threads() for library in libraries]

@@ -48,8 +48,8 @@ class TaskBuilder:
         plans: Mapping[str, Loaded],
         values: RunValues,
         transport: Transport,
-        agree: Callable[[], None] | None = None,
-        compiler: SegmentCompiler | None = None,
+        agree: Callable[[], None] | None,
+        compiler: SegmentCompiler,
     ) -> None:
         self.tasks: list[Task] = []
         self.constants: dict[Tensor, Array] = {}
@@ -60,7 +60,7 @@ class TaskBuilder:
         self._values = values
         self._transport = transport
         self._agree = agree
-        self._compiler = compiler or SegmentCompiler(compiled.segments)
+        self._compiler = compiler
         for segments in compiled.segments.values():
             self.dying.update(last_uses(segments, compiled.program.fetches))
         self._build()

@@ -69,6 +69,7 @@ def compile_step(
     relaxed: bool,
     multiplies: bool = False,
     threads: int = 1,
+    returns: bool = False,
 ) -> CompiledStep | None:
     """Compile ``nodes``, in an order of execution; None if no emitter supports any of them.
 
@@ -79,11 +80,13 @@ def compile_step(
         relaxed: whether to use Relaxed SIMD.
         multiplies: whether the host multiplies matrices.
         threads: how many threads the host has.
+        returns: whether each run returns its results in an array of its own, not as copies.
     """
     order = order_to_compile(nodes, fetches, fed, overwrites, multiplies)
     if order is None:
         return None
-    return _compiled(order, nodes, fetches, fed, overwrites, relaxed, multiplies, threads)
+    options = overwrites, relaxed, multiplies, threads, returns
+    return _compiled(order, nodes, fetches, fed, *options)
 
 
 def compile_whole(
@@ -103,10 +106,11 @@ def _compiled(
     relaxed: bool,
     multiplies: bool = False,
     threads: int = 1,
+    returns: bool = False,
 ) -> CompiledStep:
     constants = [node.outputs[0] for node in nodes if node.op.name == "constant"]
     _lay_out(order, {*map(order.root, fetches), *order.written.values()}, multiplies)
-    arena = plan_arena(order, fetches, fed, constants)
+    arena = plan_arena(order, fetches, fed, constants, returns)
     # Fetches are read after the last run, and before Python writes to variables.
     fetches_old = any(order.variable_of(tensor) in order.written for tensor in fetches)
 
@@ -282,4 +286,6 @@ class _StepCompiler:
             return self._builder.pointer(place.offset)
         if place.region is Region.CONSTANT:
             return self._builder.in_constants(self._constants[place.offset])
+        if place.region is Region.RESULTS:
+            return self._builder.pointer(self._arena.arrays) + place.offset
         return self._builder.in_block(place.offset)

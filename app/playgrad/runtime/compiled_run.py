@@ -32,9 +32,12 @@ from playgrad.wasm.threads import ALONE
 
 _NUMBERS = itertools.count(1)
 """Of modules that threads share."""
+_ZEROS = np.zeros(FIRST_KEPT, np.int32).data
 Arrays = Sequence[Array]
 _Input = Callable[[Array, Arrays], Array]
 """Returns an input of a node, from the block and the arrays of a run."""
+_Result = tuple[_Input, bool]
+"""Returns a result, and whether that is in an array of the run's own."""
 
 
 class CompiledRun:
@@ -71,8 +74,9 @@ class CompiledRun:
         self._constants = copied_to(
             host, np.frombuffer(step.constants, np.uint8), "constants of a step"
         )
-        count = len(step.arena.variables) + len(step.arena.fed) + len(step.arena.held)
+        count = step.arena.arrays + (step.arena.results > 0)
         self._table = new_bytes(host, 4 * (FIRST_POINTER + count), "a table").view(np.int32)
+        self._words = self._table.data  # of which Python reads one faster
         self._places = (host.address(self._constants), host.address(self._table))
         self._pointed: list[Array | None] = [None] * count
         first = len(step.arena.variables)
@@ -82,7 +86,7 @@ class CompiledRun:
         self._is_shared, self._choice = step.threads > 1, ThreadChoice()
         number = next(_NUMBERS) if self._is_shared else 0
         self._runs = host.load(step.module, step.count, number)
-        self._nodes = step.order.nodes
+        self._nodes: Sequence[Node] = step.order.nodes
         self._scratch = -(-step.arena.size // 16) * 16
         self._private = self._scratch + -(-step.scratch // 16) * 16
         self._size = max(self._private + step.private * (step.threads - 1), 1)
@@ -100,8 +104,8 @@ class CompiledRun:
             self._parts.append(
                 [] if part.compiled else [self._python(node, node in heavy) for node in part.nodes]
             )
-        self._fetches = [self._value(tensor) for tensor in fetches]
-        self._commits = {name: self._value(t) for name, t in step.commits.items()}
+        self._fetches = [self._result(tensor) for tensor in fetches]
+        self._commits = {name: self._result(t) for name, t in step.commits.items()}
 
     def run(
         self,
@@ -109,69 +113,100 @@ class CompiledRun:
         feeds: Arrays,
         stop: Callable[[], bool],
         steps: int = 1,
+        nodes: Sequence[Node] = (),
     ) -> tuple[list[Array], dict[str, Array]]:
         """Run ``steps`` times, more than once only if `repeats`.
 
         Args:
             variables: the values of `variables`, in the host's memory and in C order.
             feeds: the values of the fed tensors.
+            nodes: whose errors are raised in place of those of the step's, if it is the code of
+                another program as well. Fed arrays are then kept until `forget_arrays`.
 
         Returns:
-            Copies of the fetched arrays, and the new values of variables unless the step overwrites
-            them.
+            The fetched arrays, and the new values of variables unless the step overwrites them:
+            copies, or parts of an array that the run has allocated for them.
 
         Raises:
             KeyboardInterrupt: ``stop`` returned true between two parts.
         """
-        arrays = [*variables, *map(self.reachable, feeds), *self._held]
+        block = self._block.take(self._size)
         try:
+            arrays = self._arrays_of(variables, feeds)
+            self._nodes = nodes or self._nodes
             if not self._is_shared:
-                return self._run(arrays, variables, stop, steps)
+                return self._run(block, arrays, variables, stop, steps)
             shares = self._choice.shares()
             self._host.control[ALONE // 4] = not shares
             started = time.perf_counter()
-            results = self._run(arrays, variables, stop, steps)
+            results = self._run(block, arrays, variables, stop, steps)
             self._choice.measured(shares, (time.perf_counter() - started) / steps)
             return results
         finally:
-            self._arrays = ()  # fed arrays are not kept
-            for number in self._fed:
-                self._pointed[number] = None
+            self._block.give_back(block)
+            self._arrays = ()
+            if self.step.arena.results:
+                self._pointed[-1] = None
+            if not nodes:
+                self.forget_arrays()
+
+    def _arrays_of(self, variables: Arrays, feeds: Arrays) -> Arrays:
+        """Return the arrays that the code works on, all in the host's memory."""
+        first = len(self.variables)
+        known = self._pointed[first : first + len(feeds)]
+        pairs = zip(feeds, known, strict=True)
+        fed = [array if array is same else self.reachable(array) for array, same in pairs]
+        size = self.step.arena.results
+        own = [new_bytes(self._host, size, "the results of a step")] if size else []
+        return [*variables, *fed, *self._held, *own]
+
+    def forget_arrays(self) -> None:
+        """Let go of the arrays that were fed."""
+        for number in self._fed:
+            self._pointed[number] = None
 
     def _run(
-        self, arrays: Arrays, variables: Arrays, stop: Callable[[], bool], steps: int
+        self,
+        block: Array,
+        arrays: Arrays,
+        variables: Arrays,
+        stop: Callable[[], bool],
+        steps: int,
     ) -> tuple[list[Array], dict[str, Array]]:
-        with self._block.lent(self._size) as block:
-            if block is not self._block_seen:
-                self._block_seen, begin = block, self._host.address(block)
-                self._block_places = (begin + self._scratch, begin)
-            places = (*self._block_places, *self._places)
-            for part, runs in zip(self._parts, self.step.runs, strict=True):
-                for run in runs:
-                    unfinished = 0
-                    while True:
-                        if stop():
-                            raise KeyboardInterrupt
-                        if self._arrays is not arrays:  # also after a run within this one
-                            self._point_to(arrays)
-                            self._table[UNFINISHED] = unfinished
-                            self._table[PRIVATE] = _word(places[1] + self._private)
-                        self._call(run, places, block, arrays, steps)
-                        unfinished = self._table[UNFINISHED]
-                        if not unfinished:
-                            break
-                if part:
-                    # Infinity and NaN without a warning, as on a GPU.
-                    with np.errstate(all="ignore"):
-                        for compute in part:
-                            compute(block, arrays, stop)
-            fetched = [np.array(value(block, arrays)) for value in self._fetches]
-            values = {name: value(block, arrays) for name, value in self._commits.items()}
-            if not self.step.overwrites:
-                return fetched, {name: np.array(value) for name, value in values.items()}
-            for name, value in values.items():
-                np.copyto(variables[self.variables.index(name)], value)
+        if block is not self._block_seen:
+            self._block_seen, begin = block, self._host.address(block)
+            self._block_places = (begin + self._scratch, begin)
+        places = (*self._block_places, *self._places)
+        for part, runs in zip(self._parts, self.step.runs, strict=True):
+            for run in runs:
+                unfinished = 0
+                while True:
+                    if stop():
+                        raise KeyboardInterrupt
+                    if self._arrays is not arrays:  # also after a run within this one
+                        self._point_to(arrays)
+                        self._words[UNFINISHED] = unfinished
+                        self._words[PRIVATE] = _word(places[1] + self._private)
+                    self._call(run, places, block, arrays, steps)
+                    unfinished = self._words[UNFINISHED]
+                    if not unfinished:
+                        break
+            if part:
+                # Infinity and NaN without a warning, as on a GPU.
+                with np.errstate(all="ignore"):
+                    for compute in part:
+                        compute(block, arrays, stop)
+        fetched = [self._kept(each, block, arrays) for each in self._fetches]
+        commits = self._commits.items()
+        if not self.step.overwrites:
+            return fetched, {name: self._kept(each, block, arrays) for name, each in commits}
+        for name, (value, _) in commits:
+            np.copyto(variables[self.variables.index(name)], value(block, arrays))
         return fetched, {}
+
+    def _kept(self, result: _Result, block: Array, arrays: Arrays) -> Array:
+        value, is_own = result
+        return value(block, arrays) if is_own else np.array(value(block, arrays))
 
     def forget_block(self) -> None:
         """Let go of the block that runs have used, which may be freed."""
@@ -181,16 +216,16 @@ class CompiledRun:
     @property
     def steps_done(self) -> int:
         """The number of steps that the last call has completed, also if it failed."""
-        return int(self._table[STEPS_DONE])
+        return self._words[STEPS_DONE]
 
     def _point_to(self, arrays: Arrays) -> None:
-        table, pointed = self._table, self._pointed
+        words, pointed = self._words, self._pointed
         if not all(map(is_, arrays, pointed)):
             for number, array in enumerate(arrays):
                 if pointed[number] is not array:
-                    table[FIRST_POINTER + number] = _word(self._host.address(array))
+                    words[FIRST_POINTER + number] = _word(self._host.address(array))
                     pointed[number] = array
-        table[:FIRST_KEPT] = 0
+        words[:FIRST_KEPT] = _ZEROS
         self._arrays = arrays
 
     def _call(
@@ -202,14 +237,15 @@ class CompiledRun:
         except Exception as error:
             if self._is_shared:
                 self._host.settle()
-            node = self._nodes[self._table[UNDER_WAY]]
+            node = self._nodes[self._words[UNDER_WAY]]
             raise explained(error, Computation.of(node)) from None
-        if self._table[FAILURE]:
-            self._raise_error_of(self._nodes[self._table[UNDER_WAY]], block, arrays)
+        if self._words[FAILURE]:
+            self._raise_error_of(self._words[UNDER_WAY], block, arrays)
 
-    def _raise_error_of(self, node: Node, block: Array, arrays: Arrays) -> None:
-        """Raise the error that the reference of ``node`` raises for its inputs."""
-        values = [self._value(tensor)(block, arrays) for tensor in node.inputs]
+    def _raise_error_of(self, number: int, block: Array, arrays: Arrays) -> None:
+        """Raise the error that the reference of a node raises for its inputs."""
+        node, inputs = self._nodes[number], self.step.order.nodes[number].inputs
+        values = [self._value(tensor)(block, arrays) for tensor in inputs]
         try:
             with np.errstate(all="ignore"):
                 node.op.reference(values, node.attrs)
@@ -254,6 +290,11 @@ class CompiledRun:
 
         return work
 
+    def _result(self, tensor: Tensor) -> _Result:
+        place = self.step.arena.places[self.step.order.root(tensor)]
+        is_own = place.region is Region.RESULTS
+        return self._value(tensor, writable=is_own), is_own
+
     def _value(self, tensor: Tensor, writable: bool = False) -> _Input:
         """Return a function of the block and the arrays to a view of ``tensor``, read-only unless
         it is a result of Python."""
@@ -268,6 +309,13 @@ class CompiledRun:
             number = place.offset
             return lambda block, arrays: _read_only(arrays[number].reshape(shape))
         start, size = place.offset, tensor.spec.size * kind.itemsize
+        if place.region is Region.RESULTS:
+
+            def part(block: Array, arrays: Arrays) -> Array:
+                result: Array = np.ndarray(shape, kind, arrays[-1], start)
+                return result if writable else _read_only(result)
+
+            return part
         number = self._numbers = self._numbers + 1
 
         def view(block: Array, arrays: Arrays) -> Array:

@@ -36,11 +36,16 @@ def processor_name() -> str:
     return "compiled" if compiles else "NumPy"
 
 
+def compiler_name() -> str:
+    """Return what compiles steps here, with its version."""
+    return f"wasmtime {version('wasmtime')}" if is_enabled() else "none"
+
+
 def processor_summary() -> str:
     """Return a sentence about how this process computes on the processor."""
     if is_enabled():
         return (
-            f"steps are compiled (wasmtime {version('wasmtime')}), large products are NumPy's. "
+            f"steps are compiled ({compiler_name()}), large products are NumPy's. "
             f"{VARIABLE}=0 leaves all to NumPy."
         )
     if has_compiler():

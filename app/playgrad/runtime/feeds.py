@@ -28,20 +28,38 @@ def resolve_feeds(
     tensors: dict[str, Tensor] = {}
     arrays: dict[str, Array] = {}
     for key, value in feed_dict.items():
-        try:
-            tensor = graph.tensor(key) if isinstance(key, str) else key
-        except PlaygradError as error:
-            raise FeedError(f"cannot feed {key!r}: {error}") from None
-        if not isinstance(tensor, Tensor) or tensor.graph is not graph:
-            raise FeedError(f"cannot feed {key!r}: not a tensor in this graph.")
-        try:
-            array = check_value(value, tensor, f"'{tensor.node.name}'")
-        except PlaygradError as error:
-            raise FeedError(
-                error.message, op=tensor.node.name, source=tensor.node.source, hint=error.hint
-            ) from None
-        tensors[tensor.name], arrays[tensor.name] = tensor, array
+        tensor = fed_tensor(graph, key)
+        tensors[tensor.name], arrays[tensor.name] = tensor, fed_array(tensor, value)
     return tensors, arrays
+
+
+def fed_tensor(graph: Graph, key: Any) -> Tensor:
+    """Return the tensor of ``graph`` that is fed under ``key``, itself or its name.
+
+    Raises:
+        FeedError: there is no such tensor.
+    """
+    try:
+        tensor = graph.tensor(key) if isinstance(key, str) else key
+    except PlaygradError as error:
+        raise FeedError(f"cannot feed {key!r}: {error}") from None
+    if not isinstance(tensor, Tensor) or tensor.graph is not graph:
+        raise FeedError(f"cannot feed {key!r}: not a tensor in this graph.")
+    return tensor
+
+
+def fed_array(tensor: Tensor, value: Any) -> Array:
+    """Return ``value`` as an array for ``tensor``.
+
+    Raises:
+        FeedError: it does not fit.
+    """
+    try:
+        return check_value(value, tensor, f"'{tensor.node.name}'")
+    except PlaygradError as error:
+        raise FeedError(
+            error.message, op=tensor.node.name, source=tensor.node.source, hint=error.hint
+        ) from None
 
 
 def check_value(value: Any, tensor: Tensor, what: str) -> Array:
@@ -68,13 +86,11 @@ def check_value(value: Any, tensor: Tensor, what: str) -> Array:
                 hint=f"Convert them with .astype({target.name!r}).",
             )
         array = converted(array, target, what)
-    fits = len(array.shape) == len(tensor.shape) and all(
-        size is None or size == actual
-        for size, actual in zip(tensor.shape, array.shape, strict=False)
-    )
-    if not fits:
+    expected, shape = tensor.shape, array.shape
+    pairs = zip(expected, shape, strict=False)
+    if len(shape) != len(expected) or [n for n, m in pairs if n is not None and n != m]:
         raise ShapeError(
-            f"{what} has shape {shape_text(tensor.shape)}, but was given a value of shape "
-            f"{shape_text(array.shape)}."
+            f"{what} has shape {shape_text(expected)}, but was given a value of shape "
+            f"{shape_text(shape)}."
         )
     return array

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from playgrad.compiler.program import Program
-from playgrad.errors import GraphError
+from playgrad.errors import FeedError, GraphError
 from playgrad.graph.graph import Graph
 from playgrad.graph.tensor import Node, Tensor
-from playgrad.runtime.feeds import FeedDict, resolve_feeds
+from playgrad.runtime.feeds import FeedDict, fed_array, fed_tensor, resolve_feeds
 
 Array = np.ndarray[Any, Any]
 
@@ -82,6 +82,59 @@ def requested_program(
         GraphError: fetches and targets belong to several graphs.
         FeedError: a feed is unknown or does not fit.
     """
+    graph = _common_graph(fetches, targets, default)
+    tensors, arrays = resolve_feeds(graph, feed_dict or {})
+    program = Program(graph, list(fetches), list(targets), tensors, precision=precision)
+    return program, arrays
+
+
+class RepeatedProgram:
+    """A program that is requested again and again, with other arrays.
+
+    Args:
+        item, default: as for `Fetches`.
+        precision: as for `requested_program`.
+        feed_list: the tensors that are fed, or their names.
+
+    Attributes:
+        fetches: the fetches.
+        program: the program.
+
+    Raises:
+        GraphError: there is nothing to fetch, or it belongs to several graphs.
+        FeedError: a feed is unknown, or in the list twice.
+    """
+
+    def __init__(self, item: Any, feed_list: Sequence[Any], default: Graph, precision: str) -> None:
+        self.fetches = Fetches(item, default)
+        if not self.fetches.leaves:
+            raise GraphError("there is nothing to fetch.", hint="Name a tensor or a node.")
+        tensors, nodes = self.fetches.tensors, self.fetches.nodes
+        graph = _common_graph(tensors, nodes, default)
+        self._fed = [fed_tensor(graph, key) for key in feed_list]
+        feeds = {tensor.name: tensor for tensor in self._fed}
+        if len(feeds) < len(self._fed):
+            raise FeedError("a tensor is in the list of feeds twice.")
+        self.program = Program(graph, tensors, nodes, feeds, precision=precision)
+
+    def arrays(self, values: Sequence[Any]) -> dict[str, Array]:
+        """Return the arrays of the feeds by tensor name.
+
+        Raises:
+            FeedError: their number is wrong, or a value does not fit its tensor.
+        """
+        if len(values) != len(self._fed):
+            raise FeedError(f"{len(self._fed)} values must be fed, got {len(values)}.")
+        pairs = zip(self.program.feeds.items(), values, strict=True)
+        return {name: fed_array(tensor, value) for (name, tensor), value in pairs}
+
+
+def _common_graph(fetches: Sequence[Tensor], targets: Sequence[Node], default: Graph) -> Graph:
+    """Return the graph of the fetches and targets, or ``default`` if there are none.
+
+    Raises:
+        GraphError: they belong to several graphs.
+    """
     graphs = [tensor.graph for tensor in fetches] + [node.graph for node in targets]
     graph = graphs[0] if graphs else default
     for other in graphs:
@@ -89,8 +142,7 @@ def requested_program(
             raise GraphError(
                 "one run cannot fetch from two graphs.", hint="Use a run for each graph."
             )
-    tensors, arrays = resolve_feeds(graph, feed_dict or {})
-    return Program(graph, list(fetches), list(targets), tensors, precision), arrays
+    return graph
 
 
 def _element(item: Any, graph: Graph) -> Element:

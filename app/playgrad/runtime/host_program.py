@@ -20,6 +20,7 @@ from playgrad.compiler.work_estimates import operations
 from playgrad.errors import OutOfMemoryError
 from playgrad.graph.graph import Graph
 from playgrad.graph.tensor import Node, Tensor
+from playgrad.ops.state import is_variable
 from playgrad.runtime.compile_steps import compile_step, order_to_compile
 from playgrad.runtime.compiled_run import CompiledRun
 from playgrad.runtime.desktop_host import compiles_for_sessions
@@ -76,6 +77,7 @@ class HostProgram:
         self._order, self._fetches, self._heavy = order, fetches, heavy
         self._feeds = feeds
         self._graph, self._store, self._initial = graph, store, initial
+        self._used = [(graph, node.name) for node in order if is_variable(node)]
         self._python: PythonProgram | None = None
         self._parallel = parallel
         self._host: StepHost | None = step_host() if compiles else None
@@ -122,9 +124,12 @@ class HostProgram:
 
     @property
     def can_compile(self) -> bool:
-        """True if the program is compiled, or may be once it has run often enough."""
-        has_host = self._host is not None or self._of_session
-        return has_host and not self._store.places
+        """True if the program is compiled, or may be once it has run often enough: not while one of
+        its variables is on a device with a memory of its own."""
+        if self._host is None and not self._of_session:
+            return False
+        places = self._store.places
+        return not places or not any(key in places for key in self._used)
 
     def step_order(self) -> StepOrder | None:
         """Return which nodes are compiled; None if none are, or not before some more runs."""

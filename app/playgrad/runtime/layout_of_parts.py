@@ -34,7 +34,7 @@ class _PartLayout:
             return
         parts: list[tuple[int, int, Node]] = []
         for node in users:
-            part = _rows_of(node)
+            part = rows_of(node)
             if part is None or node.outputs[0] not in self._values.computed:
                 return
             parts.append((*part, node))
@@ -84,7 +84,7 @@ class _PartLayout:
         layout.free.add(node)
 
 
-def _rows_of(node: Node) -> tuple[int, int] | None:
+def rows_of(node: Node) -> tuple[int, int] | None:
     """Return the place and the size in bytes of what a ``slice`` takes, if that is one run."""
     if node.op.name != "slice":
         return None

@@ -20,7 +20,7 @@ from playgrad.errors import MembersDifferError
 from playgrad.graph.spec import TensorSpec
 from playgrad.runtime.run_digest import RunDigest
 from playgrad.runtime.trace import Event, Trace
-from playgrad.runtime.transport import LocalTransport, TensorChannel, Transport
+from playgrad.runtime.transport import LocalTransport, NewArray, TensorChannel, Transport
 
 Array = np.ndarray[Any, Any]
 V = TypeVar("V")
@@ -56,8 +56,12 @@ class Members(Protocol):
         """
         ...
 
-    def new_transport(self, channels: Sequence[TensorChannel]) -> Transport:
-        """Return what carries tensors on ``channels``, which all members number in this order."""
+    def new_transport(self, channels: Sequence[TensorChannel], new_array: NewArray) -> Transport:
+        """Return what carries tensors on ``channels``, which all members number in this order.
+
+        Args:
+            new_array: returns an array for what is received.
+        """
         ...
 
     def share(self, arrays: Sequence[Held]) -> list[Array]:
@@ -120,7 +124,7 @@ class Alone:
     def owner(self, device: str) -> int:
         return 0
 
-    def new_transport(self, channels: Sequence[TensorChannel]) -> Transport:
+    def new_transport(self, channels: Sequence[TensorChannel], new_array: NewArray) -> Transport:
         return LocalTransport(channels)
 
     def share(self, arrays: Sequence[Held]) -> list[Array]:

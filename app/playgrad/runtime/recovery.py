@@ -130,7 +130,8 @@ class Recovery:
         Raises:
             DeviceLostError: a device was lost. Call again to continue from the copies.
         """
-        self.recover()
+        if self._devices or self._store.buffers:
+            self.recover()
         copies = self._store.copies
         was_current = copies.is_current
 

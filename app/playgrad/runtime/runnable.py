@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -80,11 +80,15 @@ class Runnable:
         self.plans = plans
         self.executor = executor
         self.members = members
-        self.new_transport = new_transport or members.new_transport
         self.blas_threads = worthwhile_threads(
             node for node in compiled.order if node.device and kind_of(node.device).on_cores
         )
-        self._segment_compiler = SegmentCompiler(compiled.segments, store.block_of)
+        self._segment_compiler = SegmentCompiler(
+            compiled.segments, store.desktop_host, store.block_of, members.size == 1
+        )
+        self.new_transport = new_transport or partial(
+            members.new_transport, new_array=self._segment_compiler.new_array
+        )
         self._stop = _never
         self._vote = _OPEN
         self._stops = False
@@ -240,13 +244,18 @@ class Runnable:
         tensors = self.values.tensors
         tensors.update(self._constants)
         for node in self._read_at_start:
-            tensors[node.outputs[0]] = self._initial_value(node.name)
+            value = self._initial_value(node.name)
+            host = self._segment_compiler.host(node.device or HOST)
+            if host is not None and (key := (self.graph, node.name)) in self.store.arrays:
+                value = self.store.readable(key, host)
+            tensors[node.outputs[0]] = value
         for name, tensor in self.compiled.program.feeds.items():
             tensors[tensor] = feeds[name]
 
     def _clear_values(self) -> None:
         self.values.clear()
         self.transport.clear()
+        self._segment_compiler.forget_arrays()
 
     def begin(self, feeds: Mapping[str, Array]) -> Result[list[Array]]:
         """Begin a run. Only a program that is one segment of another device is not waited for."""

@@ -58,13 +58,15 @@ def host_coroutine(
         transport: carries the tensors that are sent and received.
         compiler: compiles the segment, if it is to be.
     """
-    nodes = [node for node in segment.nodes if node.op.name not in ("send", "receive")]
+    computed = [node for node in segment.nodes if node.op.name not in ("send", "receive")]
     received = [(n.outputs[0], n.attrs["channel"]) for n in segment.nodes if n.op.name == "receive"]
     sends = [(n.inputs[0], n.attrs["channel"]) for n in segment.nodes if n.op.name == "send"]
+    used = [*(t for node in computed for t in node.inputs), *(sent for sent, _ in sends)]
+    constants = dict.fromkeys(t.node for t in used if t.node.op.name == "constant")
+    nodes = [*constants, *computed]
     results = dict.fromkeys(tensor for node in nodes for tensor in node.outputs)
-    used = (*(tensor for node in nodes for tensor in node.inputs), *(sent for sent, _ in sends))
     feeds = [(tensor, tensor in dying) for tensor in dict.fromkeys(used) if tensor not in results]
-    lasting = [tensor for tensor in results if tensor not in dying]
+    lasting = [t for node in computed for t in node.outputs if t not in dying]
     moved = moved_bytes(segment)
     tensors = values.tensors
     program: SegmentProgram | None = None  # until the first run

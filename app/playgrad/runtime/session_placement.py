@@ -145,6 +145,8 @@ class SessionPlacement:
             self.soft,
             apart,
             self._in_segments,
+            # Members of a run must agree on the nodes that each of them computes.
+            target=(lambda device: None) if self._in_segments else devices.target_of,
         )
 
 

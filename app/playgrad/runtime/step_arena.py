@@ -1,4 +1,5 @@
-"""Where the values of a compiled step are: in a block that runs share, or in arrays beside it."""
+"""Where the values of a compiled step are: in a block that runs share, in an array of the run's
+own, or in other arrays."""
 
 from __future__ import annotations
 
@@ -27,6 +28,7 @@ class Region(Enum):
     BLOCK = "bytes of the block"
     CONSTANT = "small constants"
     ARRAY = "arrays: the variables, then the fed tensors, then large constants"
+    RESULTS = "bytes of the array after these, which each run has for itself"
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,7 @@ class Arena:
         constants: the tensors of small constants.
         held: the tensors of large constants, the last arrays.
         size: the bytes of the block.
+        results: the bytes of what each run returns in an array of its own.
         turned: the places in the block of transposed copies, by the roots of the originals.
     """
 
@@ -57,17 +60,28 @@ class Arena:
     constants: list[Tensor]
     held: list[Tensor]
     size: int
+    results: int
     turned: dict[Tensor, int]
+
+    @property
+    def arrays(self) -> int:
+        """The number of the array of results, the last one if there are any."""
+        return len(self.variables) + len(self.fed) + len(self.held)
 
 
 def plan_arena(
-    step: StepOrder, fetches: Collection[Tensor], fed: Sequence[Tensor], reads: Sequence[Tensor]
+    step: StepOrder,
+    fetches: Collection[Tensor],
+    fed: Sequence[Tensor],
+    reads: Sequence[Tensor],
+    returns: bool = False,
 ) -> Arena:
     """Place the values of ``step``.
 
     Args:
         fed: the tensors that are fed, in order.
         reads: the tensors of constants that the step or its fetches need.
+        returns: whether what outlives a run is in an array of the run's own.
     """
     names = dict.fromkeys([*step.variables.values(), *step.written])
     variables = list(names)
@@ -85,17 +99,20 @@ def plan_arena(
         places[tensor] = ValuePlace(Region.CONSTANT, number)
     overwriting = {step.written[name]: numbers[name] for name in step.in_place}
     places |= {tensor: ValuePlace(Region.ARRAY, place) for tensor, place in overwriting.items()}
-    size, turned = _place_results(step, places, {step.root(tensor) for tensor in fetches})
-    return Arena(places, variables, list(fed), small, held, size, turned)
+    sizes = _place_results(step, places, {step.root(tensor) for tensor in fetches}, returns)
+    return Arena(places, variables, list(fed), small, held, *sizes)
 
 
 def _place_results(
-    step: StepOrder, places: dict[Tensor, ValuePlace], fetched: Collection[Tensor]
-) -> tuple[int, dict[Tensor, int]]:
-    """Place all results that have no place yet in one block, and transposed copies.
+    step: StepOrder,
+    places: dict[Tensor, ValuePlace],
+    fetched: Collection[Tensor],
+    returns: bool,
+) -> tuple[int, int, dict[Tensor, int]]:
+    """Place all results that have no place yet, and transposed copies.
 
     Returns:
-        The bytes of the block, and the places of the copies.
+        The bytes of the block, those of what a run returns, and the places of the copies.
     """
     nodes, layout = step.nodes, step.layout
     unplaced = layout.unplaced
@@ -116,7 +133,11 @@ def _place_results(
                 size = max(CPU.bytes_of(home.spec), 1)
                 block = blocks.setdefault((home, False), Block(size, now, now))
                 block.last = max(block.last, len(nodes) if tensor in kept else now)
-    placed = list(blocks.values())
+    apart = [block for block in blocks.values() if returns and block.last == len(nodes)]
+    results = 0
+    for block in apart:
+        block.offset, results = results, results + aligned(block.size)
+    placed = [block for block in blocks.values() if not returns or block.last < len(nodes)]
     if len(placed) > MOST_PLANNED:
         size = place_in_order(placed)
     else:
@@ -126,8 +147,11 @@ def _place_results(
             block.offset += starts[block.arena]
         size = sum(sizes)
     for tensor, (home, before) in homes.items():
-        places[tensor] = ValuePlace(Region.BLOCK, blocks[home, False].offset + before)
-    return size, {tensor: blocks[tensor, True].offset for tensor, turned in blocks if turned}
+        block = blocks[home, False]
+        region = Region.RESULTS if returns and block.last == len(nodes) else Region.BLOCK
+        places[tensor] = ValuePlace(region, block.offset + before)
+    copies = {tensor: blocks[tensor, True].offset for tensor, turned in blocks if turned}
+    return size, results, copies
 
 
 def place_in_order(blocks: Sequence[Block]) -> int:

@@ -10,12 +10,13 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache, cached_property
+from threading import RLock
 from typing import Any, Protocol
 from weakref import WeakSet
 
 import numpy as np
 
-from playgrad.errors import OutOfMemoryError
+from playgrad.errors import DeviceTimeoutError, OutOfMemoryError
 from playgrad.wasm.memory import address
 from playgrad.wasm.module import Module
 from playgrad.wasm.threads import CONTROL_BYTES, MODULE
@@ -141,25 +142,41 @@ class SharedBlock:
         self.users: WeakSet[BlockUser] = WeakSet()
         self._host = host
         self._free: Array | None = None
+        self._in_use = RLock()
 
-    @contextmanager
-    def lent(self, size: int) -> Iterator[Array]:
-        """Lend at least ``size`` bytes. A run within a run gets bytes of its own.
+    def take(self, size: int) -> Array:
+        """Return at least ``size`` bytes for a run, until `give_back`. A run within a run gets
+        bytes of its own.
 
         Raises:
             OutOfMemoryError: there is no room for them.
+            DeviceTimeoutError: another thread still runs code, for a run that was given up.
         """
+        if not self._in_use.acquire(blocking=False):
+            raise DeviceTimeoutError(
+                "part of an earlier run, which took too long, is still being computed.",
+                hint="Try again later, or create a new session.",
+            )
+        try:
+            return self._taken(size)
+        except BaseException:
+            self._in_use.release()
+            raise
+
+    def give_back(self, block: Array) -> None:
+        """Take ``block`` back, whose run has ended, for the next one."""
+        if self._free is None or len(self._free) < len(block):
+            self._free = block
+        self._in_use.release()
+
+    def _taken(self, size: int) -> Array:
         block, self._free = self._free, None
         if block is None or len(block) < size:
             block = None  # freed before the larger one is allocated
             for user in self.users:
                 user.forget_block()
             block = new_bytes(self._host, size, "the results of a step")
-        try:
-            yield block
-        finally:
-            if self._free is None or len(self._free) < len(block):
-                self._free = block
+        return block
 
 
 def new_control(host: StepHost) -> Array:

@@ -52,6 +52,8 @@ class Transport(Protocol):
         ...
 
 
+NewArray = Callable[[TensorChannel], Array]
+"""Returns an array for what is received on a channel, with any content."""
 NewTransport = Callable[[Sequence[TensorChannel]], Transport]
 """Returns a transport with these channels, which are those of a program in a fixed order."""
 

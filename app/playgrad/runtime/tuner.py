@@ -19,12 +19,15 @@ from playgrad.compiler.compile import compile_program
 from playgrad.compiler.place import Policy
 from playgrad.compiler.program import Program
 from playgrad.devices import registry
+from playgrad.devices.base import Plan
+from playgrad.devices.target import Target
 from playgrad.devices.tuning import VARIANTS, Times, Tuning, choose
 from playgrad.devices.webgpu import LoadedPlan, WebGpuDevice
 from playgrad.errors import KernelError
 from playgrad.graph.graph import FLOAT32, Graph
 from playgrad.graph.opdef import OpDef, lookup
 from playgrad.ops.state import placeholder
+from playgrad.runtime.recurrent_probe import LSTM_STEPS, lstm_shapes, lstm_work
 
 Array = np.ndarray[Any, Any]
 
@@ -57,6 +60,7 @@ class Probe:
         kind: the kind of kernel that it measures, a key of `VARIANTS`.
         work: number of arithmetic operations.
         precision: of the program; inputs are float16 numbers where it is mixed.
+        scale: of the inputs, which are normally distributed.
     """
 
     name: str
@@ -66,11 +70,13 @@ class Probe:
     work: int
     attrs: Mapping[str, Any] = field(default_factory=dict)
     precision: str = FLOAT32
+    scale: float = 1.0
 
     def arrays(self) -> list[Array]:
         """Return the inputs, the same in every measurement."""
         random = np.random.default_rng(0)
-        arrays = [random.standard_normal(shape, np.float32) for shape in self.shapes]
+        scale = np.float32(self.scale)
+        arrays = [scale * random.standard_normal(shape, np.float32) for shape in self.shapes]
         if self.precision == FLOAT32:
             return arrays
         return [array.astype(np.float16).astype(np.float32) for array in arrays]
@@ -114,6 +120,10 @@ PROBES = (
     ),
     Probe(
         "softmax of rows", "memory", lookup("softmax"), ((4096, 1024),), 4096 * 1024, {"axis": 1}
+    ),
+    Probe(
+        "steps of an LSTM", "recurrence", LSTM_STEPS, lstm_shapes(64, 12, 128),
+        lstm_work(64, 12, 128), scale=0.1,
     ),
 )  # fmt: skip
 
@@ -239,28 +249,35 @@ def _measure(device: WebGpuDevice, probe: Probe, variants: Sequence[str]) -> Mea
     (expected,) = probe.op.reference(arrays, probe.attrs)
     by_name = {tensor.node.name: tensor for tensor in inputs}
     program = Program(graph, [result], feeds=by_name, precision=probe.precision)
-    shapes = {name: array.shape for name, array in feeds.items()}
-    compiled = compile_program(program, shapes, Policy(device.name, [device.name]))
-    (fetch,) = compiled.program.fetches
     yield
     loaded: dict[str, LoadedPlan] = {}
     correct: dict[str, LoadedPlan] = {}
     try:
         for variant in variants:
             tuning = replace(_default(device), **{probe.kind: variant})
-            plan = compiled.plan(device.name, replace(device.target, measured=tuning), {})
+            target = replace(device.target, measured=tuning)
             try:
+                plan, fetch = _compiled(device, program, target)
                 loaded[variant] = device.load(plan, {})
-                results = loaded[variant].run(0, feeds, [fetch.name]).arrays
+                results = loaded[variant].run(0, feeds, [fetch]).arrays
             except KernelError:
                 continue
-            if _agrees(results[fetch.name], expected):
+            if _agrees(results[fetch], expected):
                 correct[variant] = loaded[variant]
             yield
         return (yield from _race(correct))
     finally:
         for each in loaded.values():
             each.unload()
+
+
+def _compiled(device: WebGpuDevice, program: Program, target: Target) -> tuple[Plan, str]:
+    """Return the Plan of ``program`` on a device, if that has ``target``, and its fetch's name."""
+    policy = Policy(device.name, [device.name], target=lambda name: target)
+    shapes = {name: tensor.spec.static_shape for name, tensor in program.feeds.items()}
+    compiled = compile_program(program, shapes, policy)
+    (fetch,) = compiled.program.fetches
+    return compiled.plan(device.name, target, {}), fetch.name
 
 
 def _race(plans: Mapping[str, LoadedPlan]) -> Measuring:

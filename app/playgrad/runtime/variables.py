@@ -12,7 +12,7 @@ import numpy as np
 from playgrad.compiler.memory import aligned
 from playgrad.compiler.steps import Place
 from playgrad.devices.device import Device, Range
-from playgrad.devices.kinds import kind_of
+from playgrad.devices.kinds import HOST, kind_of
 from playgrad.errors import DeviceLostError, OutOfMemoryError
 from playgrad.graph.graph import Graph
 from playgrad.graph.tensor import Node
@@ -51,7 +51,7 @@ class VariableStore:
         self.arrays: dict[Key, Array] = {}
         self._owned: dict[Key, weakref.ref[Array]] = {}
         self._blocks: dict[StepHost, SharedBlock] = {}
-        self._desktop_host: StepHost | None = None
+        self._desktop_hosts: dict[str, StepHost] = {}
         self.places: dict[Key, tuple[str, Place]] = {}
         self.rescued: dict[Key, Array] = {}
         self.buffers: dict[str, tuple[Device, int]] = {}
@@ -104,15 +104,16 @@ class VariableStore:
             array = self.arrays[key] = copied_to(host, array, f"the variable '{key[1]}'")
         return array
 
-    def desktop_host(self) -> StepHost:
-        """Return what compiles the session's steps on the desktop.
+    def desktop_host(self, device: str = HOST) -> StepHost:
+        """Return what compiles the work of a processor on the desktop: each has a thread, and so a
+        host.
 
         Raises:
             MemoryError: there is no room for its memory.
         """
-        if self._desktop_host is None:
-            self._desktop_host = desktop_host()
-        return self._desktop_host
+        if device not in self._desktop_hosts:
+            self._desktop_hosts[device] = desktop_host()
+        return self._desktop_hosts[device]
 
     def block_of(self, host: StepHost) -> SharedBlock:
         """Return what lends memory of ``host`` to the session's runs."""
@@ -359,7 +360,7 @@ class VariableStore:
         self.arrays.clear()
         self._owned.clear()
         self._blocks.clear()
-        self._desktop_host = None
+        self._desktop_hosts.clear()
         self.rescued.clear()
         self.copies.begin({})
 

@@ -50,6 +50,17 @@ def _started_engine() -> wasmtime.Engine:
     return wasmtime.Engine(config)
 
 
+_modules: weakref.WeakValueDictionary[bytes, wasmtime.Module] = weakref.WeakValueDictionary()
+
+
+def _module(code: bytes) -> wasmtime.Module:
+    """Return a compiled module, which hosts with the same code share."""
+    module = _modules.get(code)
+    if module is None:
+        module = _modules[code] = wasmtime.Module(_engine(), code)
+    return module
+
+
 class _Place(weakref.ref[Any]):
     """A reference to an array, with the addresses of its bytes."""
 
@@ -86,6 +97,7 @@ class WasmtimeHost:
         assert begin is not None
         self._begin, self._end, self._most = begin, _PAGE, pages * _PAGE
         self._gaps = [(_FIRST, _PAGE)]
+        self._free: dict[int, list[int]] = {}
         self._places: dict[int, _Place] = {}
         self._freed: deque[_Place] = deque()
         self._taken = 0
@@ -94,7 +106,7 @@ class WasmtimeHost:
     @property
     def allocated(self) -> int:
         """The bytes of arrays that exist."""
-        self._collect()
+        self._note_freed()
         return self._taken
 
     def empty(self, size: int) -> Array:
@@ -104,13 +116,8 @@ class WasmtimeHost:
             MemoryError: there is no room for them.
         """
         taken = max(-(-size // ALIGNMENT), 1) * ALIGNMENT
-        self._collect()
-        gap = next((gap for gap in self._gaps if gap[1] - gap[0] >= taken), None)
-        if gap is None:
-            gap = self._grown(taken)
-        begin = gap[0]
-        place = self._gaps.index(gap)
-        self._gaps[place : place + 1] = [(begin + taken, gap[1])] if gap[1] - begin > taken else []
+        self._note_freed()
+        begin = free.pop() if (free := self._free.get(taken)) else self._cut(taken)
         self._taken += taken
         # A buffer of its own: an array of it is its owner, and the base of all of its views. It
         # keeps the memory. What is called when it ends is no Python function: an error that the
@@ -121,16 +128,32 @@ class WasmtimeHost:
         held.begin, held.end = begin, begin + taken
         return np.frombuffer(owner, np.uint8)
 
-    def _collect(self) -> None:
-        """Add what was freed to the gaps."""
-        if not self._freed:
-            return
+    def _note_freed(self) -> None:
+        """Have the places of freed arrays used again by arrays of the same size."""
         while self._freed:
             freed = self._freed.popleft()
             del self._places[freed.begin]
-            self._taken -= freed.end - freed.begin
-            self._gaps.append((freed.begin, freed.end))
-        self._gaps.sort()
+            size = freed.end - freed.begin
+            self._taken -= size
+            self._free.setdefault(size, []).append(freed.begin)
+
+    def _cut(self, size: int) -> int:
+        """Cut ``size`` bytes from a gap; return where they begin."""
+        self._collect()
+        gap = next((gap for gap in self._gaps if gap[1] - gap[0] >= size), None)
+        if gap is None:
+            gap = self._grown(size)
+        begin, place = gap[0], self._gaps.index(gap)
+        self._gaps[place : place + 1] = [(begin + size, gap[1])] if gap[1] - begin > size else []
+        return begin
+
+    def _collect(self) -> None:
+        """Add what was freed to the gaps."""
+        freed = [(begin, begin + size) for size, row in self._free.items() for begin in row]
+        if not freed:
+            return
+        self._free.clear()
+        self._gaps = sorted([*self._gaps, *freed])
         merged: list[tuple[int, int]] = []
         for gap in self._gaps:
             if merged and merged[-1][1] == gap[0]:
@@ -178,14 +201,14 @@ class WasmtimeHost:
 
     def load(self, module: bytes, count: int, number: int = 0) -> Sequence[Run]:
         """Return the functions ``run0``, ``run1``, ... of a module."""
-        compiled = wasmtime.Module(_engine(), module)
+        compiled = _module(module)
         imports: list[Any] = [self._memory]
         if self._products is not None:
             imports.append(self._products.function)
         exports = wasmtime.Instance(self._store, compiled, imports).exports(self._store)
-        return [self._run(exports[f"run{number}"]) for number in range(count)]
+        return [self._run(exports[f"run{number}"], compiled) for number in range(count)]
 
-    def _run(self, exported: Any) -> Run:
+    def _run(self, exported: Any, module: wasmtime.Module) -> Run:
         # Five numbers of 32 bits, each in the first word of 16 bytes.
         values = (ctypes.c_int32 * 20)()
         trap = ctypes.POINTER(ffi.wasm_trap_t)()
@@ -214,7 +237,7 @@ class WasmtimeHost:
             if error or trap:
                 _raise(error, trap, [] if products is None else products.interrupts)
 
-        run.kept = (store, exported)  # type: ignore[attr-defined]
+        run.kept = (store, exported, module)  # type: ignore[attr-defined]
         return run
 
 

@@ -48,6 +48,8 @@ _TYPES = {
     ".zip": "application/zip",
 }
 _UNKNOWN_TYPE = "application/octet-stream"
+PLAIN = "application/vnd.playgrad.plain"
+"""Pages name it in ``Accept`` if large files are to come uncompressed."""
 _LONGEST_NAME_SHOWN = 100
 # One range, RFC 9110 section 14.1.2. More digits than this exceed any file.
 _RANGE = re.compile(r"bytes=[ \t]*([0-9]{0,30})-([0-9]{0,30})[ \t]*", re.IGNORECASE)
@@ -162,7 +164,8 @@ def send(root: Path, name: str, cache_control: str, pinned: File | None = None) 
 def _best(path: Path, copies: dict[str, Path], pinned: File | None) -> tuple[str, Path] | None:
     """Return coding and path of the compressed copy to send, by their endings; None for none.
 
-    A copy that the client has is preferred to a smaller one, which would be sent in vain.
+    A copy that the client has is preferred to a smaller one, which would be sent in vain. Without
+    one, a client that asks for `PLAIN` gets the file itself.
     """
     fitting = [
         (coding, copy)
@@ -171,7 +174,7 @@ def _best(path: Path, copies: dict[str, Path], pinned: File | None) -> tuple[str
         if CODINGS[ending] == coding
     ]
     held = [each for each in fitting if _is_held(each[1])]
-    if not held and fitting and _is_held(path):
+    if not held and fitting and (PLAIN in request.headers.get("Accept", "") or _is_held(path)):
         return None
     for coding, copy in [*held, *fitting]:
         if _is_undamaged(copy, pinned):

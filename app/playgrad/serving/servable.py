@@ -68,6 +68,7 @@ class Servable:
         self._model = model
         session = shared_session(model.graph).on(model.graph, device)
         self._session = session.in_precision(model.precision)
+        self._compute = self._session.make_callable(list(model.outputs), model.inputs)
         self._turn = nullcontext() if self._session.device.startswith("cpu") else _gpu
         self._expect_numbers()
         tensors = (*self.signature.inputs, *self.signature.outputs)
@@ -90,8 +91,7 @@ class Servable:
             PlaygradError: an operation cannot take a value, such as an index out of range.
         """
         with self._turn:
-            feeds = dict(zip(self._model.inputs, arrays, strict=True))
-            results: list[Array] = self._session.run(list(self._model.outputs), feeds)
+            results: list[Array] = self._compute(*arrays)
         return results
 
     def bytes_in_use(self) -> int:

@@ -15,6 +15,7 @@ from playgrad.ops.elementwise.definitions import is_finite
 from playgrad.ops.state import group, placeholder
 from playgrad.runtime.hooks import get_hooks
 from playgrad.training.data_checks import check_count
+from playgrad.training.known_batches import known_batch, note_batch
 from playgrad.training.layer_updates import assign_updates, collected_updates
 from playgrad.training.objectives import mean_of_batch
 from playgrad.training.own_step import has_own_step, own_step
@@ -35,6 +36,8 @@ def predict(network: Network, x: Any, batch_size: int | None, name: str = "x") -
         name: the name of ``x`` in errors.
     """
     batch_size = check_count(PREDICTION_BATCH if batch_size is None else batch_size, "batch_size")
+    if (batch := known_batch(network, x, batch_size, name)) is not None:
+        return network.arranged(network.compute_outputs(batch))
     xs = prepare_inputs(network, x, name)
     network.expect_outputs()
     for tensor in network.outputs:
@@ -44,19 +47,25 @@ def predict(network: Network, x: Any, batch_size: int | None, name: str = "x") -
                 "outputs of batches along their first axis.",
                 hint="model.session.run(model.outputs, {...}) returns such outputs.",
             )
+    xs = [
+        array.astype(tensor.dtype, copy=False)
+        for tensor, array in zip(network.inputs, xs, strict=True)
+    ]
     count = len(xs[0])
+    if count <= batch_size:
+        results = network.compute_outputs(*xs)
+        note_batch(network, x)
+        return network.arranged(results)
     parts: list[list[Array]] = []
     is_padded = True
     for start in range(0, count, batch_size):
-        feeds = {}
-        for tensor, array in zip(network.inputs, xs, strict=True):
-            piece = array[start : start + batch_size].astype(tensor.dtype)
-            missing = min(batch_size, count) - len(piece) if is_padded else 0
+        pieces = [array[start : start + batch_size] for array in xs]
+        missing = batch_size - len(pieces[0])
+        if missing and is_padded:
             # The last batch is padded: one of another size would be compiled separately.
-            feeds[tensor] = np.concatenate([piece, np.repeat(piece[-1:], missing, axis=0)])
-        results = network.session.run(list(network.outputs), feeds)
-        rows = min(batch_size, count)
-        is_padded = is_padded and all(len(result) == rows for result in results)
+            pieces = [np.concatenate([p, np.repeat(p[-1:], missing, axis=0)]) for p in pieces]
+        results = network.compute_outputs(*pieces)
+        is_padded = is_padded and all(len(result) == batch_size for result in results)
         parts.append([result[: count - start] if is_padded else result for result in results])
     return network.arranged([np.concatenate(pieces) for pieces in zip(*parts, strict=True)])
 

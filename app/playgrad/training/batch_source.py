@@ -24,6 +24,8 @@ def is_stream(data: Any) -> bool:
 
     Arrays and lists can be indexed, and are not streams.
     """
+    if type(data) is np.ndarray:
+        return False
     if isinstance(data, Dataset) or hasattr(data, "__next__"):
         return True
     return hasattr(data, "__iter__") and not (

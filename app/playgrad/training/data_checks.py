@@ -14,6 +14,7 @@ from playgrad.graph.spec import Shape, TensorSpec
 Array = np.ndarray[Any, Any]
 _CHUNK = 1 << 22
 """Elements checked at a time, so that the check needs little memory in addition to the data."""
+_LARGEST = float(np.finfo(np.float32).max)
 
 
 def as_sequence(value: Any) -> Sequence[Any]:
@@ -90,10 +91,11 @@ def check_finite(array: Array, what: str) -> None:
     """Raise DataError, naming the first sample, if a value is NaN or too large for float32."""
     if array.dtype.kind != "f":
         return
+    if array.size <= _CHUNK and _are_valid(array).all():
+        return
     flat = array.reshape(-1)
-    largest = min(float(np.finfo(kind).max) for kind in (array.dtype, np.float32))
     for start in range(0, flat.size, _CHUNK):
-        valid = np.abs(flat[start : start + _CHUNK]) <= largest
+        valid = _are_valid(flat[start : start + _CHUNK])
         if not valid.all():
             position = start + int(np.argmin(valid))
             place = np.unravel_index(position, array.shape)
@@ -101,6 +103,11 @@ def check_finite(array: Array, what: str) -> None:
                 f"{what} contains {flat[position]} (sample {int(place[0])}).",
                 hint="Remove or replace such values.",
             )
+
+
+def _are_valid(array: Array) -> Array:
+    """Return which elements are finite, and are so in float32 as well."""
+    return np.isfinite(array) if array.itemsize <= 4 else np.abs(array) <= _LARGEST
 
 
 def check_lengths(arrays: Sequence[Array], names: str) -> int:

@@ -31,18 +31,13 @@ def check_indices(network: Network, xs: Sequence[Array], name: str) -> None:
     Raises:
         DataError: an index lies outside its table.
     """
-    known = _checks.setdefault(network, {})
-    key = tuple(x.shape for x in xs)
-    if key not in known:
-        if len(known) >= _MOST_SHAPES:
-            known.clear()
-        known[key] = _checks_of(network, xs)
+    checks = _checks_for(network, xs)
     arrays = {
         tensor.name: x.astype(tensor.dtype)
         for tensor, x in zip(network.inputs, xs, strict=True)
-        if any(tensor.name in check.feeds for check in known[key])
+        if any(tensor.name in check.feeds for check in checks)
     }
-    for check in known[key]:
+    for check in checks:
         try:
             check.run(arrays)
         except PlaygradError as error:
@@ -56,6 +51,21 @@ def check_indices(network: Network, xs: Sequence[Array], name: str) -> None:
                     "most": int(max(x.max() for x in xs)),
                 },
             ) from None
+
+
+def checks_indices(network: Network, xs: Sequence[Array]) -> bool:
+    """Return whether `check_indices` depends on the values of ``xs``."""
+    return bool(_checks_for(network, xs))
+
+
+def _checks_for(network: Network, xs: Sequence[Array]) -> list[HostCheck]:
+    known = _checks.setdefault(network, {})
+    key = tuple(x.shape for x in xs)
+    if key not in known:
+        if len(known) >= _MOST_SHAPES:
+            known.clear()
+        known[key] = _checks_of(network, xs)
+    return known[key]
 
 
 def _checks_of(network: Network, xs: Sequence[Array]) -> list[HostCheck]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import Any, Protocol
 
 from playgrad.graph.tensor import Node
 from playgrad.networks.cloning import clone_network
@@ -159,6 +159,7 @@ class Recipe:
         data: the data sets on the device.
         train_steps, eval_steps: the steps over data on the device.
         batch_steps: the steps for batches that are fed, by the dtypes of their arrays.
+        probes: the nodes of `playgrad.inspection.probe`, by the arrays of a sample.
         stages: the stage of each item of the structure, by strategy.
         distributed: training steps as strategies have rewritten them.
         extra_nodes: nodes that strategies run in addition to or instead of a training step.
@@ -174,6 +175,7 @@ class Recipe:
     train_steps: StepCache[TrainStepKey, TrainStep] = field(init=False)
     eval_steps: StepCache[EvalStepKey, EvalStep] = field(init=False)
     batch_steps: StepCache[BatchStepKey, BatchStep] = field(init=False)
+    probes: StepCache[BatchStepKey, Any] = field(init=False)
     stages: dict[StagesKey, tuple[int, ...]] = field(default_factory=dict)
     distributed: dict[DistributionKey, DistributedStep] = field(default_factory=dict)
     extra_nodes: dict[DistributionKey, Node] = field(default_factory=dict)
@@ -183,7 +185,7 @@ class Recipe:
         self.data = DeviceDataCache(self.network)
         graph = self.network.graph
         self.train_steps, self.eval_steps = StepCache(graph), StepCache(graph)
-        self.batch_steps = StepCache(graph)
+        self.batch_steps, self.probes = StepCache(graph), StepCache(graph)
 
     def placing(self) -> Placing:
         """Return what places the training: the options of the host, else what the model says."""

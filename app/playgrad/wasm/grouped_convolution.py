@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from playgrad.wasm.copies import clear
 from playgrad.wasm.encoding import F32
 from playgrad.wasm.lanes import floats, horizontal_sum, lanes, splat
 from playgrad.wasm.procedure import Local, Procedure
+from playgrad.wasm.scalars import scalar
 from playgrad.wasm.values import StackValue, integer
 from playgrad.wasm.vectors import VectorPlace, across
 from playgrad.wasm.windows import Pixel, WindowForm, pixels, windows
@@ -119,7 +120,44 @@ def filter_gradient(
 ) -> None:
     """Write the gradient by the filters."""
     clear(f, filters, form.filter_bytes)
+    _add_gradient(f, form, image, gradient, filters, (0, 0))
+
+
+def gradient_of_places(
+    f: Procedure,
+    form: GroupedForm,
+    image: Local,
+    gradient: Local,
+    filters: Local,
+    first: StackValue,
+    count: int,
+) -> None:
+    """Write the gradient by the weights at ``count`` places of the window, row by row from the
+    place with the number ``first`` on; ``filters`` is the address of the first of them."""
+    size, width = form.channels * form.result, form.windows.window[1]
+    down, right = form.windows.dilations
+    clear(f, filters, count * size)
+    single = replace(form, windows=replace(form.windows, window=(1, 1)))
+    with f.count(integer(count)) as number:
+        place = f.copy(first + number)
+        row = scalar("i32.div_u", place, width)
+        column = scalar("i32.rem_u", place, width)
+        moved = (f.copy(row * down), f.copy(column * right))
+        _add_gradient(f, single, image, gradient, f.copy(filters + number * size), moved)
+
+
+def _add_gradient(
+    f: Procedure,
+    form: GroupedForm,
+    image: Local,
+    gradient: Local,
+    filters: Local,
+    moved: tuple[Local | int, Local | int],
+) -> None:
+    """Add the gradient by the filters, of windows that are moved down and to the right."""
     with windows(f, form.windows) as window:
+        f.add(window.top, moved[0])
+        f.add(window.left, moved[1])
         slopes = f.copy(gradient + window.number * form.result)
         with pixels(f, form.windows, window) as pixel:
             source, target = _taps(f, form, pixel, image, filters)

@@ -3,7 +3,8 @@ for it, and write none."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from playgrad.wasm.copies import clear, copy_run
@@ -11,7 +12,7 @@ from playgrad.wasm.elements import ELEMENTS, load, store
 from playgrad.wasm.encoding import F32, I32
 from playgrad.wasm.kernel import KernelCode
 from playgrad.wasm.lanes import lanes, splat
-from playgrad.wasm.nest import nest
+from playgrad.wasm.nest import Strides, nest
 from playgrad.wasm.procedure import Local, Procedure
 from playgrad.wasm.reduction_kinds import SUM, Reduction
 from playgrad.wasm.scalars import scalar
@@ -21,13 +22,20 @@ from playgrad.wasm.vectors import VectorPlace, across
 
 @dataclass(frozen=True)
 class SliceTable:
-    """Slices of ``width`` elements of a dtype, ``rows`` of them, in each of ``stack`` tables."""
+    """Slices of ``width`` elements of a dtype, ``rows`` of them, in each of ``stack`` tables.
+
+    Attributes:
+        part: how many rows of each table are computed, where threads share them; None for all.
+        ordered: whether the indices of rows do not decrease.
+    """
 
     stack: int
     rows: int
     width: int
     dtype: str
     item: int
+    part: int | None = None
+    ordered: bool = False
 
     @property
     def bytes(self) -> int:
@@ -53,7 +61,7 @@ def expect_inside(code: KernelCode, ids: StackValue, count: int, size: int, orde
         index = f.copy(place.load(I32))
         wrong = scalar("i32.ge_u", index, size)
         if ordered:
-            wrong = scalar("i32.or", wrong, index < last)
+            wrong = f.copy(scalar("i32.or", wrong, index < last))  # before ``last`` is another
             f.set(last, index)
         with f.when(wrong):
             code.fail()
@@ -80,6 +88,54 @@ def gather(
     ):
         place = f.copy(read + index.load(I32) * size)
         copy_run(f, size, table.item, place, target)
+
+
+@contextmanager
+def _slices(
+    code: KernelCode, table: SliceTable, count: int, places: Sequence[tuple[StackValue, Strides]]
+) -> Iterator[tuple[list[Local], StackValue]]:
+    """Repeat a block for each of ``count`` slices, with the address of each array's element and the
+    row at the index of the first array; of a part, only for slices of its rows, which are counted
+    from its first row."""
+    f, part = code.f, table.part
+    if part is None:
+        with nest(f, [count], places) as pointers:
+            yield pointers, pointers[0].load(I32)
+        return
+    begin, end = f.copy(integer(0)), f.copy(integer(count))
+    if table.ordered:
+        ids = places[0][0]
+        f.set(begin, _first_from(f, ids, count, code.first))
+        f.set(end, _first_from(f, ids, count, f.copy(code.first + part)))
+    pointers = [f.copy(address + begin * step) for address, (step,) in places]
+    with f.count(f.copy(end - begin)):
+        row = f.copy(pointers[0].load(I32) - code.first)
+        with f.when(scalar("i32.lt_u", row, part)):  # also if the order is not as promised
+            yield pointers, row
+        for pointer, (_, (step,)) in zip(pointers, places, strict=True):
+            f.add(pointer, step)
+
+
+def _first_from(f: Procedure, ids: StackValue, count: int, least: Local) -> Local:
+    """Return the number of the first of ``count`` ordered indices that is at least ``least``."""
+    low, high = f.copy(integer(0)), f.copy(integer(count))
+    with f.repeat_while(low < high):
+        middle = f.copy(scalar("i32.shr_u", low + high, 1))
+        is_less = f.copy((ids + middle * 4).load(I32) < least)
+        with f.when(is_less):
+            f.set(low, middle + 1)
+        with f.otherwise():
+            f.set(high, middle)
+    return low
+
+
+def _clear_rows(f: Procedure, table: SliceTable, out: StackValue) -> None:
+    """Set the rows that are computed to 0."""
+    if table.part is None:
+        clear(f, out, table.stack * table.rows * table.bytes)
+        return
+    with nest(f, [table.stack], [(out, (table.rows * table.bytes,))]) as (place,):
+        clear(f, place, table.part * table.bytes)
 
 
 Combine = Callable[[Local, Local], None]
@@ -116,16 +172,16 @@ def scatter(
     out: StackValue,
 ) -> None:
     """Reduce ``count`` slices of each table into those with their indices, in order; others are
-    0. The indices are inside."""
+    0. The indices are inside. Of a part, ``out`` is its first row."""
     f, size = code.f, table.bytes
-    clear(f, out, table.stack * table.rows * size)
+    _clear_rows(f, table, out)
     combine = combine_slices(f, table, reduction)
     places = ((updates, (count * size,)), (out, (table.rows * size,)))
     with nest(f, [table.stack], places) as (read, write):
 
         def each(body: Combine) -> None:
-            with nest(f, [count], [(ids, (4,)), (read, (size,))]) as (index, source):
-                body(f.copy(write + index.load(I32) * size), source)
+            with _slices(code, table, count, [(ids, (4,)), (read, (size,))]) as (pointers, row):
+                body(f.copy(write + row * size), pointers[1])
 
         if reduction is not SUM:  # 0 is no beginning, but any slice of the segment is
             each(lambda target, source: copy_run(f, size, table.item, source, target))
@@ -144,22 +200,30 @@ class EdgeSums:
 
 
 def gather_sum(
-    f: Procedure, table: SliceTable, x_rows: int, count: int, edges: EdgeSums, out: StackValue
+    code: KernelCode,
+    table: SliceTable,
+    x_rows: int,
+    count: int,
+    edges: EdgeSums,
+    out: StackValue,
 ) -> None:
     """Add up the slices of float32 at the sources of edges, times their weights, at the targets.
 
-    The indices are inside.
+    The targets are inside, and the sources, too, unless a part is computed.
     """
-    size, part = table.bytes, 4 * edges.part
-    clear(f, out, table.rows * size)
+    f, size, part = code.f, table.bytes, 4 * edges.part
+    _clear_rows(f, table, out)
     if not x_rows or not size:
         return
     parts = table.width // edges.part
     weights = edges.weights or edges.x
-    places = ((edges.sources, (4,)), (edges.targets, (4,)), (weights, (4 * parts,)))
-    with nest(f, [count], places) as (source, target, weight):
-        read = f.copy(edges.x + source.load(I32) * size)
-        write = f.copy(out + target.load(I32) * size)
+    places = ((edges.targets, (4,)), (edges.sources, (4,)), (weights, (4 * parts,)))
+    with _slices(code, table, count, places) as ((_, source, weight), row):
+        number = source.load(I32)
+        if table.part is not None:
+            number = inside(code, number, x_rows)
+        read = f.copy(edges.x + number * size)
+        write = f.copy(out + row * size)
         steps = ((read, (part,)), (write, (part,)), (weight, (4,)))
         with nest(f, [parts], steps) as (a, b, factor):
             fours = f.copy(splat(factor.load(F32))) if edges.weights else None

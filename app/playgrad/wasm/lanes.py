@@ -46,6 +46,12 @@ def lanes(name: str, *arguments: StackValue) -> StackValue:
     return StackValue(V128, code + _ENCODED[name])
 
 
+def any_true(mask: StackValue) -> StackValue:
+    """Return 1 if a bit of ``mask`` is set, else 0."""
+    expect(mask, V128)
+    return StackValue(I32, mask.code + _simd(0x53))
+
+
 def shifted(name: str, vector: StackValue, bits: StackValue) -> StackValue:
     """Return four integers, shifted by a number of bits."""
     expect(vector, V128)

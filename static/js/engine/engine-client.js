@@ -10,7 +10,6 @@
 import { DeviceWorkers } from "../../engine/connect.js";
 import { LATER_LIBRARY, ONNX, filesReadBy, isCode, isPackage } from "../../engine/data-files.js";
 import { DataStore } from "../../engine/data-store.js";
-import { cameQuickly, isNarrow } from "../../engine/image-worth.js";
 import { clearStop, requestInterrupt, requestStop } from "../../engine/shared-memory.js";
 import { Interpreter } from "../../engine/interpreter.js";
 import { Spare } from "../../engine/spare.js";
@@ -106,7 +105,6 @@ export class EngineClient {
       this.#receive({ kind: "data_arrived", path });
     },
     awaited: (awaited) => this.#receive({ kind: "data_awaited", awaited }),
-    isQuick: () => cameQuickly() && !isNarrow(),
     problem: (problem) => this.#receive({ kind: "data_problem", problem: dataProblem(problem) }),
     yours: async (path) => (await import("../own-data/user-data.js")).readFile(path),
   });

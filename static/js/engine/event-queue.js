@@ -1,7 +1,7 @@
 /**
  * The queue between the engine and the store. Events that a run sends again and again (progress, epochs,
  * output, checkpoints) are applied in the scheduled frames of the page, so that it never falls behind and leaves
- * the processor to the training; any other event flushes the queue.
+ * the processor to the training; any other event, and the first progress of a training, flushes the queue.
  */
 
 import { frames } from "../state/frame-scheduler.js";
@@ -28,6 +28,8 @@ export class EventQueue {
   /** @type {EngineEvent[]} */
   #waiting = [];
   #isExpected = false;
+  /** Whether a training has begun and made no step yet. */
+  #isBeginning = false;
 
   /** @param {(events: EngineEvent[]) => void} apply */
   constructor(apply) {
@@ -37,7 +39,9 @@ export class EventQueue {
   /** @param {EngineEvent} event */
   push(event) {
     if (!this.#joined(event)) this.#waiting.push(event);
-    if (!FREQUENT.has(event.kind)) this.flush();
+    const isFirst = this.#isBeginning && event.kind === "progress";
+    this.#isBeginning = !isFirst && (this.#isBeginning || event.kind === "fit_begin");
+    if (isFirst || !FREQUENT.has(event.kind)) this.flush();
     else if (!this.#isExpected) {
       this.#isExpected = true;
       frames.next(() => {

@@ -598,7 +598,7 @@ export const en = {
     about: "The device to train on, unless the code chooses one",
     choices: { auto: "Auto", gpu: "GPU", cpu: "CPU" },
     noGpuFound: "GPU (none found)",
-    tryAgain: "Try the GPU again",
+    tryAgain: "Retry GPU",
     looking: "Looking for a GPU…",
     noWebGpu: "no WebGPU",
     noGpu: "no GPU",
@@ -637,7 +637,7 @@ export const en = {
     },
     gone: (/** @type {string} */ problem) =>
       `The GPU does not come back: ${problem}. Programs run on the CPU now. ` +
-      "To try the GPU again, press “Try the GPU again”.",
+      "To try the GPU again, press “Retry GPU”.",
     back: (/** @type {string} */ name) => `The GPU is there: ${name}. The next run can use it.`,
     stillGone: (/** @type {string} */ problem) =>
       `There is still no GPU: ${problem}. Training runs on the CPU.`,
@@ -2300,6 +2300,7 @@ export const en = {
       place: "gives each operation a device",
       guard: "adds checks of indices that are computed on a GPU",
       sort_once: "sorts the numbers of segments once for all operations with the same ones",
+      roll: "makes the steps of a recurrent layer one kernel on a GPU",
       split: "adds a send and a receive on edges between devices",
       fuse: "joins operations into one kernel",
       order: "makes readers of a variable run before its update",

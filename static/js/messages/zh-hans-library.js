@@ -151,7 +151,8 @@ export const BRIDGE = {
   "A subclass of pg.optim.Schedule is a schedule.": "pg.optim.Schedule 的子类就是学习率调度。",
   "pg.optim.Adam and pg.optim.AdamW cover its uses.":
     "pg.optim.Adam 和 pg.optim.AdamW 可以代替它。",
-  "Everything is computed in float32.": "一切都以 float32 计算。",
+  'model.compile(precision="mixed") rounds the operands of products to float16; there is no loss to scale.':
+    'model.compile(precision="mixed") 把矩阵乘积的操作数舍入为 float16；损失无需缩放。',
   "It is not part of playgrad; Python and NumPy can do most of it.":
     "这不属于 playgrad；大部分可以用 Python 和 NumPy 完成。",
   "playgrad saves weights: model.save_weights(file).":

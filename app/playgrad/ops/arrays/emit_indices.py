@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import prod
 
 from playgrad.graph.opdef import Attrs
 from playgrad.ops.arrays.emit_moves import as_bytes
-from playgrad.ops.core.row_share import SharedRows
+from playgrad.ops.core.row_share import PART, SharedRows
 from playgrad.ops.core.static_kernel import COMPUTED, MOVED, Write, static_kernel
+from playgrad.ops.core.target_share import SharedTargets
 from playgrad.wasm import indexed
 from playgrad.wasm.copies import clear
 from playgrad.wasm.elements import ELEMENTS, load, store
@@ -45,34 +47,49 @@ def _scatter(reduction: Reduction) -> Write:
         code: KernelCode, inputs: Sequence[ArrayPlace], outputs: Sequence[ArrayPlace], attrs: Attrs
     ) -> None:
         (updates, ids), (y,) = inputs, outputs
-        table = _slices(y, attrs.get("axis", 0))
-        ordered = bool(attrs.get("sorted"))
-        indexed.expect_inside(code, ids.address, ids.count, attrs["rows"], ordered)
+        table = _targets(y, attrs)
+        _expect_targets(code, ids, attrs)
         places = updates.address, ids.address, y.address
         indexed.scatter(code, table, reduction, ids.count, *places)
 
     return emit
 
 
-static_kernel("scatter_add", dtypes=COMPUTED, widens=True, may_fail=True)(_scatter(SUM))
-static_kernel("segment_max", dtypes=COMPUTED, widens=True, may_fail=True)(_scatter(MAXIMUM))
-static_kernel("segment_min", dtypes=COMPUTED, widens=True, may_fail=True)(_scatter(MINIMUM))
+def _targets(y: ArrayPlace, attrs: Attrs) -> SliceTable:
+    """Return the slices that others are reduced into."""
+    table = _slices(y, attrs.get("axis", 0))
+    return replace(table, part=attrs.get(PART), ordered=bool(attrs.get("sorted")))
 
 
-@static_kernel("gather_sum", "weighted_gather_sum", widens=True, may_fail=True)
+def _expect_targets(code: KernelCode, ids: ArrayPlace, attrs: Attrs) -> None:
+    """Fail unless all targets are inside; of threads that share them, the first one does."""
+    ordered = bool(attrs.get("sorted"))
+    with code.f.when(code.first.equals(0)):
+        indexed.expect_inside(code, ids.address, ids.count, attrs["rows"], ordered)
+
+
+for _name, _reduction in (("scatter_add", SUM), ("segment_max", MAXIMUM), ("segment_min", MINIMUM)):
+    static_kernel(_name, dtypes=COMPUTED, widens=True, may_fail=True, shared=SharedTargets(1))(
+        _scatter(_reduction)
+    )
+
+
+@static_kernel(
+    "gather_sum", "weighted_gather_sum", widens=True, may_fail=True, shared=SharedTargets(2)
+)
 def _gather_sum(
     code: KernelCode, inputs: Sequence[ArrayPlace], outputs: Sequence[ArrayPlace], attrs: Attrs
 ) -> None:
     (x, sources, targets, *weights), (y,) = inputs, outputs
-    table = _slices(y, 0)
+    table = _targets(y, attrs)
     parts = prod(weights[0].shape[1:]) if weights else 1
     factors = weights[0].address if weights else None
     part = table.width // max(parts, 1)
     edges = EdgeSums(x.address, sources.address, targets.address, factors, part)
-    indexed.expect_inside(code, sources.address, sources.count, x.shape[0], ordered=False)
-    ordered = bool(attrs.get("sorted"))
-    indexed.expect_inside(code, targets.address, targets.count, attrs["rows"], ordered)
-    indexed.gather_sum(code.f, table, x.shape[0], sources.count, edges, y.address)
+    if table.part is None:
+        indexed.expect_inside(code, sources.address, sources.count, x.shape[0], ordered=False)
+    _expect_targets(code, targets, attrs)
+    indexed.gather_sum(code, table, x.shape[0], sources.count, edges, y.address)
 
 
 def _other_axes(strides: Strides, axis: int) -> Strides:
@@ -80,7 +97,10 @@ def _other_axes(strides: Strides, axis: int) -> Strides:
     return (*strides[:axis], 0, *strides[axis + 1 :])
 
 
-@static_kernel("take_along_axis", dtypes=MOVED, may_fail=True)
+_OTHER_ROWS = SharedRows(1e-9, unless_first="axis")
+
+
+@static_kernel("take_along_axis", dtypes=MOVED, may_fail=True, shared=_OTHER_ROWS)
 def _take_along_axis(
     code: KernelCode, inputs: Sequence[ArrayPlace], outputs: Sequence[ArrayPlace], attrs: Attrs
 ) -> None:
@@ -97,7 +117,9 @@ def _take_along_axis(
         store(f, x.bits, write, load(x.bits, read + place))
 
 
-@static_kernel("scatter_along_axis", dtypes=COMPUTED, widens=True, may_fail=True)
+@static_kernel(
+    "scatter_along_axis", dtypes=COMPUTED, widens=True, may_fail=True, shared=_OTHER_ROWS
+)
 def _scatter_along_axis(
     code: KernelCode, inputs: Sequence[ArrayPlace], outputs: Sequence[ArrayPlace], attrs: Attrs
 ) -> None:
@@ -116,7 +138,7 @@ def _scatter_along_axis(
         store(f, element, place, total)
 
 
-@static_kernel("one_hot", dtypes=MOVED)
+@static_kernel("one_hot", dtypes=MOVED, shared=SharedRows(3e-10, rank=1))
 def _one_hot(
     code: KernelCode, inputs: Sequence[ArrayPlace], outputs: Sequence[ArrayPlace], attrs: Attrs
 ) -> None:
@@ -142,7 +164,12 @@ def _lookup(
         store(f, y.bits, write, load(y.bits, place))
 
 
-@static_kernel("argsort", dtypes=COMPUTED | {"bool"}, widens=True)
+@static_kernel(
+    "argsort",
+    dtypes=COMPUTED | {"bool"},
+    widens=True,
+    shared=SharedRows(5e-8, unless_first="axis"),
+)
 def _argsort(
     code: KernelCode, inputs: Sequence[ArrayPlace], outputs: Sequence[ArrayPlace], attrs: Attrs
 ) -> None:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from playgrad.graph.opdef import Attrs
 from playgrad.graph.spec import TensorSpec
 from playgrad.ops.convolution.emit_windows import window_form
-from playgrad.ops.core.row_share import SharedRows
+from playgrad.ops.core.row_share import PART, PartChunks, SharedRows
 from playgrad.ops.core.static_kernel import static_kernel
 from playgrad.wasm import grouped_convolution
 from playgrad.wasm.grouped_convolution import GroupedForm
 from playgrad.wasm.kernel import ArrayPlace, KernelCode
+from playgrad.wasm.step import StepCode, chunk_size
 
 
 def _has_groups(specs: Sequence[TensorSpec], attrs: Attrs) -> bool:
@@ -48,10 +50,44 @@ def _image_gradient(
     grouped_convolution.image_gradient(f, _form(image, filters, gradient, attrs), *places)
 
 
-@static_kernel("conv2d_filter_gradient", only_if=_has_groups, fallback=True)
+@dataclass(frozen=True)
+class _SharedPlaces:
+    """That threads share the places of the window, of which each has weights of its own."""
+
+    def chunks(
+        self,
+        step: StepCode,
+        inputs: Sequence[TensorSpec],
+        outputs: Sequence[TensorSpec],
+        attrs: Attrs,
+    ) -> _PlaceChunks | None:
+        """Return how to cut a gradient by filters; None to leave it whole."""
+        height, width, channels, results = outputs[0].static_shape
+        seconds = 4e-10 * inputs[1].size * height * width * channels
+        chunks = step.chunks(seconds, height * width)
+        if chunks == 1:
+            return None
+        size = chunk_size(height * width, chunks)
+        return _PlaceChunks(height * width, size, (0, 0, 4 * channels * results))
+
+
+class _PlaceChunks(PartChunks):
+    """Places of the window, row by row."""
+
+    def part(self, size: int) -> int:
+        """Return the number of places of a chunk."""
+        return size
+
+
+@static_kernel("conv2d_filter_gradient", only_if=_has_groups, fallback=True, shared=_SharedPlaces())
 def _filter_gradient(
     code: KernelCode, inputs: Sequence[ArrayPlace], outputs: Sequence[ArrayPlace], attrs: Attrs
 ) -> None:
     (image, gradient), (filters,), f = inputs, outputs, code.f
-    places = (f.copy(array.address) for array in (image, gradient, filters))
-    grouped_convolution.filter_gradient(f, _form(image, filters, gradient, attrs), *places)
+    a, b, target = (f.copy(array.address) for array in (image, gradient, filters))
+    form = _form(image, filters, gradient, attrs)
+    if PART in attrs:
+        places = code.first, attrs[PART]
+        grouped_convolution.gradient_of_places(f, form, a, b, target, *places)
+    else:
+        grouped_convolution.filter_gradient(f, form, a, b, target)

@@ -2,7 +2,7 @@
 at a time, and rounded once.
 
 So they are within one unit in the last place of float32, special values included, which are
-NumPy's. Sines are accurate up to arguments of about 2**30.
+NumPy's.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from playgrad.wasm.lanes import doubles, lanes, long_words, shifted, shuffled
+from playgrad.wasm.lanes import any_true, doubles, lanes, long_words, shifted, shuffled
 from playgrad.wasm.procedure import Local, Procedure
 from playgrad.wasm.values import StackValue, integer
 
@@ -22,6 +22,12 @@ _ARCTAN = (
     -0.06078805401921272,
 )  # fmt: skip
 """(arctan(t) / t - 1) / t² in powers of t², for |t| <= tan(pi / 8); relative error 7e-10."""
+_QUARTERS = (
+    0xA2F983, 0x6E4E44, 0x1529FC, 0x2757D1, 0xF534DD, 0xC0DB62, 0x95993C, 0x439041,
+)  # fmt: skip
+"""The first 192 bits of 2 / pi after the point, 24 at a time."""
+_FAR = 2.0**20
+"""From where on multiples of a quarter turn cannot be subtracted in three parts."""
 
 
 def _op(name: str, *values: StackValue) -> StackValue:
@@ -129,6 +135,7 @@ def _sine(f: Procedure, x: Local, quarters: float) -> Local:
     rest = f.copy(x)
     for part in (1.5707963267341256, 6.077100506303966e-11, 2.0222662487959506e-21):
         f.set(rest, _op("sub", rest, _op("mul", whole, doubles(part))))
+    _reduce_far(f, x, whole, rest)
     z = f.copy(_op("mul", rest, rest))
     signs = [(-1) ** n for n in range(8)]
     sine = [sign / math.factorial(2 * n + 1) for n, sign in enumerate(signs)]
@@ -140,6 +147,32 @@ def _sine(f: Procedure, x: Local, quarters: float) -> Local:
     fourth = _op("floor", _op("mul", half, doubles(0.5)))
     negative = f.copy(_op("ne", half, _op("mul", fourth, doubles(2.0))))
     return f.copy(_where(negative, _op("neg", value), value))
+
+
+def _reduce_far(f: Procedure, x: Local, whole: Local, rest: Local) -> None:
+    """Set the number of quarter turns, less multiples of 4, and the rest for arguments from `_FAR`
+    on, whose 24 bits times 24 bits of 2 / pi are exact (Payne and Hanek 1983).
+
+    Next to a multiple of a quarter turn most digits of the sum go: ``low`` has what its additions
+    round off (Knuth's TwoSum).
+    """
+    far = f.copy(_op("ge", _op("abs", x), doubles(_FAR)))
+    with f.when(any_true(far)):
+        turns, low = f.copy(doubles(0.0)), f.copy(doubles(0.0))
+        for number, bits in enumerate(_QUARTERS, 1):
+            part = f.copy(_op("mul", x, doubles(bits * 2.0 ** (-24 * number))))
+            circles = _op("nearest", _op("mul", part, doubles(0.25)))
+            f.set(part, _op("sub", part, _op("mul", circles, doubles(4.0))))
+            total = f.copy(_op("add", turns, part))
+            added = f.copy(_op("sub", total, turns))
+            lost = _op("sub", turns, _op("sub", total, added))
+            f.set(low, _op("add", low, _op("add", lost, _op("sub", part, added))))
+            f.set(turns, total)
+        nearest = f.copy(_op("nearest", turns))
+        beyond = _op("add", _op("sub", turns, nearest), low)
+        angle = _op("mul", beyond, doubles(math.pi / 2))
+        f.set(whole, _where(far, nearest, whole))
+        f.set(rest, _where(far, angle, rest))
 
 
 def _sin(f: Procedure, x: Local) -> StackValue:

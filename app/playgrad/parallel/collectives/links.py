@@ -35,12 +35,15 @@ class Together:
         agreement: seconds until all know that all of them go on.
         rate: the speed at which each computes while all do, as a share of its speed alone: members
             of one machine share cores, caches and memory.
+        waking: seconds from a small message until a member goes on that has waited for it while
+            the sender computed: it sleeps between looks, and may have to wait for a core.
     """
 
     latency: float
     bandwidth: float
     agreement: float
     rate: float = 1.0
+    waking: float = 1e-9
 
 
 def link_model(

@@ -152,8 +152,8 @@ def test_each_device_has_its_own_operations() -> None:
 
 def test_the_passes_begin_with_the_graph_and_end_with_the_operations(model: Any) -> None:
     passes = pg.inspect(model).step().passes
-    names = ["prune", "specialise", "fold", "share", "place", "guard", "sort_once", "roll", "split"]
-    names += ["fuse", "order"]
+    names = ["prune", "specialise", "fold", "share", "place", "mixed", "guard", "sort_once"]
+    names += ["roll", "split", "fuse", "order"]
     assert [each.name for each in passes] == names
     assert passes[0].before == len(model.graph.nodes)
     for earlier, later in pairwise(passes):

@@ -14,10 +14,10 @@ import playgrad as pg
 from playgrad import nn
 
 random = np.random.default_rng(0)
-with pg.Graph(precision="mixed").as_default() as graph:
+with pg.Graph().as_default() as graph:
     a, b = (random.normal(size=(160, 160)).astype(np.float32) for _ in range(2))
     x = pg.placeholder("float32", a.shape)
-    with pg.Session(graph, "{device}") as session:
+    with pg.Session(graph, "{device}", precision="mixed") as session:
         product = session.run(pg.matmul(x, pg.Variable(b)), {{x: a}})
 rounded = a.astype(np.float16).astype(np.float32) @ b.astype(np.float16).astype(np.float32)
 print("product", np.abs(product - rounded).max() < 1e-4, np.abs(product - a @ b).max() > 1e-3)

@@ -21,6 +21,7 @@ def test_train_prints_the_result_as_json(capsys: pytest.CaptureFixture[str], pro
     assert {
         "example": "small",
         "device": "cpu:0",
+        "precision": "float32",
         "adapter": "NumPy",
         "seed": 7,
         "epochs": 3,

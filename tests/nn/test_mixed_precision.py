@@ -11,7 +11,7 @@ import pytest
 import playgrad as pg
 from playgrad import nn
 from playgrad.cli.main import main
-from playgrad.errors import GraphError
+from playgrad.errors import CheckpointError, GraphError
 from playgrad.runtime.options import Options, options_set
 
 Array = np.ndarray[Any, Any]
@@ -106,6 +106,22 @@ def test_small_gradients_do_not_underflow() -> None:
         np.testing.assert_allclose(first, second, rtol=1e-3, atol=1e-5)
 
 
+@pytest.mark.parametrize("activation", ["relu", "tanh"])
+@pytest.mark.parametrize("device", ["cpu", pytest.param("gpu", marks=pytest.mark.gpu)])
+def test_data_beyond_float16_leaves_the_weights_finite(device: str, activation: str) -> None:
+    """Where relu or tanh hides a large number, its infinity would be NaN in the gradient."""
+    x = np.random.default_rng(0).normal(size=(64, 4)).astype(np.float32)
+    x[60] = -7e4
+    model = pg.Sequential([nn.Dense(8, activation=activation), nn.Dense(1)])
+    model.predict(x[:1])
+    model.set_weights([np.abs(weight) for weight in model.get_weights()])
+    model.compile("adam", "mse", precision="mixed", device=device)
+    losses = model.fit(x, np.ones((64, 1)), batch_size=16, epochs=3, verbose=0).losses
+    assert losses[-4:].mean() < losses[:4].mean()
+    assert all(np.isfinite(weight).all() for weight in model.get_weights())
+    model.close()
+
+
 def test_weights_stay_float32() -> None:
     model = digits("mixed")
     x, y = mnist()[:2]
@@ -172,9 +188,10 @@ def test_the_command_line_overrides_the_program(
         "for _ in range(2):\n    model.fit(x, x[:, :3], epochs=1, verbose=0)\n"
         "print(model.precision)\n"
     )
-    assert main(["train", str(program), "--precision", "mixed", "--device", "cpu"]) == 0
+    assert main(["train", str(program), "--precision", "mixed", "--device", "cpu", "--json"]) == 0
     captured = capsys.readouterr()
     assert "mixed\n" in captured.out
+    assert '"precision": "mixed"' in captured.out
     assert captured.err.count("mixed precision: products of float16") == 1
 
 
@@ -188,3 +205,113 @@ def test_layers_of_sequences_have_products_in_float16(layer: nn.Layer) -> None:
             exact = model.predict(x)
         model.close()
     assert 0 < np.abs(rounded - exact).max() < 0.01
+
+
+X = np.random.default_rng(0).normal(size=(64, 6)).astype(np.float32)
+Y = np.random.default_rng(1).normal(size=(64, 3)).astype(np.float32)
+
+
+def two_models(precision: str, of_other: str) -> tuple[pg.Model, pg.Model]:
+    """Return two models of one graph, with the same weights, compiled in these precisions."""
+    with options_set(Options(seed=3)):
+        model = pg.Sequential([nn.Dense(5, activation="tanh"), nn.Dense(3)])
+    model.predict(X[:2])
+    other = model.clone(deep=False)
+    assert other.graph is model.graph
+    for each, name in ((model, precision), (other, of_other)):
+        each.compile("sgd", "mse", precision=name, device="cpu")
+    return model, other
+
+
+def losses_of(model: pg.Model, callback: nn.Callback | None = None, epochs: int = 3) -> Array:
+    result: Array = model.fit(
+        X, Y, batch_size=16, epochs=epochs, verbose=0, callbacks=callback and [callback]
+    ).losses
+    model.close()
+    return result
+
+
+@pytest.mark.parametrize("precisions", [("float32", "mixed"), ("mixed", "float32")])
+def test_a_model_of_the_same_graph_does_not_change_it(precisions: tuple[str, str]) -> None:
+    expected = [losses_of(two_models(each, each)[0]) for each in precisions]
+    model, other = two_models(*precisions)
+    predictions: list[tuple[Array, Array]] = []
+
+    def predict(epoch: int, logs: Any) -> None:
+        predictions.append((model.predict(X), other.predict(X)))
+
+    losses = losses_of(model, nn.LambdaCallback(on_epoch_end=predict))
+    np.testing.assert_array_equal(losses, expected[0])
+    assert not np.array_equal(losses, expected[1])
+    assert not any(np.array_equal(*pair) for pair in predictions)
+
+
+def test_a_model_that_shares_layers_stays_in_float32() -> None:
+    inputs = pg.Input((6,))
+    hidden = nn.Dense(5)(inputs)
+    extractor, whole = pg.Model(inputs, hidden), pg.Model(inputs, nn.Dense(3)(hidden))
+    before = extractor.predict(X)
+    whole.compile("sgd", "mse", precision="mixed")
+    whole.predict(X)
+    np.testing.assert_array_equal(extractor.predict(X), before)
+    whole.close()
+
+
+def test_an_option_within_a_running_fit_ends_with_its_block() -> None:
+    def other_option(epoch: int, logs: Any) -> None:
+        with options_set(Options(precision="mixed")):
+            predictions.append(model.predict(X))
+
+    expected = losses_of(two_models("float32", "float32")[0])
+    predictions: list[Array] = []
+    model = two_models("float32", "float32")[0]
+    exact = model.predict(X)
+    losses = losses_of(model, nn.LambdaCallback(on_epoch_begin=other_option))
+    np.testing.assert_array_equal(losses, expected)
+    assert not np.array_equal(predictions[0], exact)
+
+
+def test_an_option_is_not_an_argument_of_compile_in_a_file(tmp_path: Path) -> None:
+    model = two_models("float32", "float32")[0]
+    with options_set(Options(precision="mixed")):
+        model.fit(X, Y, epochs=1, verbose=0)
+        model.save(tmp_path / "m.playgrad")
+        assert pg.load(tmp_path / "m.playgrad").precision == "mixed"
+    assert pg.load(tmp_path / "m.playgrad").precision == "float32"
+    assert model.clone().precision == "float32"
+    model.close()
+
+
+@pytest.mark.parametrize("precisions", [("float32", "mixed"), ("mixed", "float32")])
+def test_a_training_resumes_only_in_its_precision(
+    tmp_path: Path, precisions: tuple[str, str]
+) -> None:
+    before, now = precisions
+    model = two_models(before, before)[0]
+
+    def save(epoch: int, logs: Any) -> None:
+        if epoch == 0:
+            model.save(tmp_path / "m.playgrad")
+
+    expected = losses_of(model, nn.LambdaCallback(on_epoch_end=save))
+    loaded = pg.load(tmp_path / "m.playgrad")
+    with (
+        options_set(Options(precision=now)),
+        pytest.raises(CheckpointError, match=f"{now} instead of {before}.*--precision {before}"),
+    ):
+        loaded.fit(X, Y, batch_size=16, epochs=3, verbose=0, resume=True)
+    losses = loaded.fit(X, Y, batch_size=16, epochs=3, verbose=0, resume=True).losses
+    np.testing.assert_array_equal(losses, expected)
+    loaded.close()
+
+
+def test_asynchronous_replicas_have_the_precision_of_the_model() -> None:
+    losses = []
+    for precision in PRECISIONS:
+        with options_set(Options(seed=3)):
+            model = pg.Sequential([nn.Dense(5, activation="tanh"), nn.Dense(3)])
+        strategy = pg.parallel.AsynchronousDataParallel(["cpu:0"])
+        model.compile("sgd", "mse", precision=precision, strategy=strategy, device="cpu")
+        losses.append(losses_of(model, epochs=1))
+    np.testing.assert_allclose(*losses, rtol=1e-2)
+    assert not np.array_equal(*losses)

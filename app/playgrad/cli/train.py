@@ -157,6 +157,7 @@ def _facts_of(model: Any) -> dict[str, Any]:
     accuracies = [name for name in means if name.startswith("val_") and name.endswith("accuracy")]
     return {
         "device": session.device,
+        "precision": session.precision,
         "adapter": session.adapter,
         "epochs": loop.initial_epoch + loop.epochs,
         "batch_size": loop.step.batch,
@@ -372,6 +373,7 @@ def report(name: str, hooks: TrainHooks) -> dict[str, Any]:
     return {
         "example": name,
         "device": facts["device"],
+        "precision": facts["precision"],
         "adapter": facts["adapter"],
         "seed": model.graph.seed,
         "epochs": facts["epochs"],

@@ -2,7 +2,7 @@
 
 It does so in a loop over settings, or in a console, each time with a new session. The key of a
 compiled program is everything that it depends on: the nodes with their attributes, edges, scopes
-and source lines, the fetches and feeds, and the placement.
+and source lines, the fetches and feeds, the precision and the placement.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ class CompileCache(Generic[Entry]):
         return (
             nodes,
             graph.seed,
-            graph.precision,
+            program.precision,
             tuple(tensor.name for tensor in program.fetches),
             tuple(node.name for node in program.targets),
             tuple((name, tensor.name) for name, tensor in program.feeds.items()),

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from playgrad.compiler.program import Program, Rewriter
+from playgrad.graph.autodiff import BEGINS_GRADIENT
+from playgrad.graph.graph import MIXED
 from playgrad.graph.opdef import lookup
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.wasm.page_kernels import numpy_alone
@@ -25,7 +27,8 @@ def fold(program: Program) -> Program:
     targets = set(program.targets)
     for node in program.order():
         inputs = [rewriter[tensor] for tensor in node.inputs]
-        if _is_plain_identity(node) and node not in targets:
+        begins = BEGINS_GRADIENT in node.attrs and program.precision == MIXED  # dropped by `mixed`
+        if _is_plain_identity(node) and node not in targets and not begins:
             source = inputs[0]
             rewriter.replace(node, [source], source.node)
         elif node not in targets and (twice := _transposed_twice(node, inputs)) is not None:

@@ -5,8 +5,9 @@ in a word; a processor computes with the same rounded numbers in float32, which 
 
 A float16 below 2⁻¹⁴ has fewer digits, and gradients are often that small. So an operand that is a
 gradient is multiplied by a power of two first, chosen by its largest element, and the product is
-divided by it: nothing underflows, whatever the loss, and no step has to be repeated
-(docs/decisions/074-mixed-precision-scales-each-gradient.md).
+divided by it: the size of the loss does not matter, and no step has to be repeated. Other operands
+saturate: finite numbers beyond ±65,504 become ±65,504, since an infinity that a later operation
+hides is NaN in a gradient (docs/decisions/074-mixed-precision-scales-each-gradient.md).
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import Any
 
 from playgrad.compiler.program import Program, Rewriter
 from playgrad.devices.kinds import HOST, kind_of
+from playgrad.graph.autodiff import BEGINS_GRADIENT
 from playgrad.graph.graph import MIXED
 from playgrad.graph.opdef import lookup
 from playgrad.graph.tensor import Node, Tensor
@@ -24,19 +26,24 @@ from playgrad.ops.elementwise.fused import FUSED
 from playgrad.ops.expression import expr as e
 
 PRODUCTS = ("matmul", "conv2d", "conv2d_input_gradient", "conv2d_filter_gradient")
-LARGEST, STEP = 14, 8
-"""Scaled by `_scale`, the largest element is below 2¹⁴ and not below 2⁶."""
+LARGEST, STEP = 15, 8
+"""Scaled by `_scale`, the largest element is below 2¹⁵ and not below 2⁷."""
+MOST = 65504.0
+"""The largest finite float16."""
 
 
 def mixed(program: Program) -> Program:
-    """Round the operands of products to float16, if the graph's precision is mixed."""
-    if program.graph.precision != MIXED:
+    """Round the operands of products to float16, if the program's precision is mixed."""
+    if program.precision != MIXED:
         return program
     rewriter = Rewriter(program)
-    operands = _Operands(rewriter)
+    operands = _RoundedOperands(rewriter)
     for node in program.order():
         if is_rounded(node):
             operands.round(node)
+        elif BEGINS_GRADIENT in node.attrs and node not in program.targets:
+            source = rewriter[node.inputs[0]]
+            rewriter.replace(node, [source], source.node)
         else:
             rewriter.copy(node)
     return rewriter.finish()
@@ -51,7 +58,7 @@ def is_rounded(node: Node) -> bool:
     )
 
 
-class _Operands:
+class _RoundedOperands:
     """The float16 of tensors, each computed once for all products on a device."""
 
     def __init__(self, rewriter: Rewriter) -> None:
@@ -63,10 +70,8 @@ class _Operands:
         reads_half = kind_of(node.device or HOST).has_kernels
         inputs, factors = [], []
         for tensor in node.inputs:
-            half, factor = self._half(tensor, node)
-            if not reads_half:
-                half = self._add(node, "cast", [half], {"dtype": "float32"}, "rounded")[0]
-            inputs.append(half)
+            rounded, factor = self._rounded(tensor, node, reads_half)
+            inputs.append(rounded)
             factors += [factor] if factor is not None else []
         attrs = {**node.attrs, WIDE: True} if reads_half else None
         if not factors:
@@ -76,20 +81,31 @@ class _Operands:
         controls = self._rewriter.controls(node)
         name = f"{node.name}/scaled"
         scaled = graph.copy(node, inputs, attrs=attrs, name=name, control_inputs=controls).output
-        for factor in factors[1:]:
-            (scaled,) = self._add(node, "mul", [scaled, factor], {}, "scaled")
-        self._rewriter.copy(node, op=lookup("mul"), inputs=[scaled, factors[0]], attrs={})
+        if len(factors) == 2:
+            attrs = {"expressions": [e.to_json(each) for each in _IN_TURN]}
+            first, last = self._add(node, FUSED.name, factors, attrs, "factors")
+            (scaled,) = self._add(node, "mul", [scaled, first], {}, "scaled")
+            factors = [last]
+        self._rewriter.copy(node, op=lookup("mul"), inputs=[scaled, *factors], attrs={})
 
-    def _half(self, tensor: Tensor, reader: Node) -> tuple[Tensor, Tensor | None]:
-        """Return ``tensor`` as float16, and the factor to divide its scale out; None for 1."""
+    def _rounded(
+        self, tensor: Tensor, reader: Node, reads_half: bool
+    ) -> tuple[Tensor, Tensor | None]:
+        """Return ``tensor`` as float16, or rounded to it if its reader cannot read that, and the
+        factor to divide its scale out; None for 1."""
         key = (tensor, reader.device)
         if key not in self._known:
             value, factor = self._rewriter[tensor], None
             if tensor.node.phase == "gradient":
                 scale, factor = self._scale(value, reader)
                 (value,) = self._add(reader, "mul", [value, scale], {}, "scaled")
-            (half,) = self._add(reader, "cast", [value], {"dtype": "float16"}, "half")
-            self._known[key] = half, factor
+            else:
+                attrs = {"expressions": [e.to_json(_SATURATED)]}
+                (value,) = self._add(reader, FUSED.name, [value], attrs, "saturated")
+            (value,) = self._add(reader, "cast", [value], {"dtype": "float16"}, "half")
+            if not reads_half:
+                (value,) = self._add(reader, "cast", [value], {"dtype": "float32"}, "rounded")
+            self._known[key] = value, factor
         return self._known[key]
 
     def _scale(self, value: Tensor, reader: Node) -> Sequence[Tensor]:
@@ -128,3 +144,12 @@ def _power(size: e.Expr, sign: int) -> e.Expr:
         power = e.Const(2.0 ** (sign * (LARGEST - bound)), "float32")
         result = e.where(size < e.Const(2.0**bound, "float32"), power, result)
     return result
+
+
+_X, _Y = e.Leaf(0), e.Leaf(1)
+_SATURATED = e.where(e.call("isinf", _X), _X, e.call("maximum", e.call("minimum", _X, MOST), -MOST))
+"""NaN and infinity stay what they are."""
+_OPPOSITE = e.call("ne", _X < 1.0, _Y < 1.0)
+_IN_TURN = (e.where(_OPPOSITE, _X * _Y, _X), e.where(_OPPOSITE, 1.0, _Y))
+"""Two powers of two as factors to multiply by in turn, so that no result in between overflows or
+underflows unless the last one does: a large and a small one are multiplied first."""

@@ -8,7 +8,7 @@ from operator import attrgetter
 from typing import Protocol
 
 from playgrad.graph.copying import CopyMap
-from playgrad.graph.graph import Graph
+from playgrad.graph.graph import FLOAT32, Graph
 from playgrad.graph.opdef import Array
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.graph.traversal import ancestors
@@ -33,6 +33,7 @@ class Program:
         fetches: tensors whose values are returned, in order.
         targets: nodes that are run for their effect.
         feeds: fed tensors, by the name that the caller feeds them under.
+        precision: "float32", or "mixed" to round the operands of products to float16.
         fused: the names of the nodes that became part of another one, in order, by its name.
         shared: the name of the node that stands for an equal one, by the name of that one.
         checks: what is checked on the host before a run (compiler/guard.py).
@@ -42,6 +43,7 @@ class Program:
     fetches: list[Tensor] = field(default_factory=list)
     targets: list[Node] = field(default_factory=list)
     feeds: dict[str, Tensor] = field(default_factory=dict)
+    precision: str = FLOAT32
     fused: dict[str, tuple[str, ...]] = field(default_factory=dict)
     shared: dict[str, str] = field(default_factory=dict)
     checks: tuple[FeedCheck, ...] = ()
@@ -53,7 +55,7 @@ class Program:
     def key(self, shapes: Mapping[str, tuple[int, ...]]) -> Key:
         """Return a key among the programs of its session, for feeds of ``shapes``."""
         fed = tuple(sorted(shapes.items()))
-        return self.graph, self.graph.precision, tuple(self.fetches), tuple(self.targets), fed
+        return self.graph, self.precision, tuple(self.fetches), tuple(self.targets), fed
 
     def order(self) -> list[Node]:
         """Return the nodes that the results need, in topological order."""
@@ -95,6 +97,7 @@ class Rewriter(CopyMap):
                 for name, tensor in self.program.feeds.items()
                 if tensor in self.tensors
             },
+            self.program.precision,
             dict(self.program.fused),
             dict(self.program.shared),
             self.program.checks,

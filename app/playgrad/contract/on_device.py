@@ -14,7 +14,7 @@ from playgrad.contract.weighted_sum import weighted_sum
 from playgrad.devices.kinds import kind_of
 from playgrad.errors import UnsupportedOpError
 from playgrad.graph.autodiff import gradients
-from playgrad.graph.graph import MIXED, Graph
+from playgrad.graph.graph import FLOAT32, MIXED, Graph
 from playgrad.graph.opdef import Array, OpDef
 from playgrad.runtime.session import Session
 
@@ -56,13 +56,14 @@ def check_gradients(op: OpDef, cases: Sequence[Case], device: str) -> None:
     They may be refused there, as the operation itself is.
     """
     try:
-        _check_gradients(cases, device, Graph(), 0.0)
+        _check_gradients(cases, device, FLOAT32, 0.0)
     except UnsupportedOpError as error:
         if runs_on(op, device) or f"'{op.name}' cannot run on {device}" not in str(error):
             raise
 
 
-def _check_gradients(cases: Sequence[Case], device: str, graph: Graph, tolerance: float) -> None:
+def _check_gradients(cases: Sequence[Case], device: str, precision: str, tolerance: float) -> None:
+    graph = Graph()
     random = np.random.default_rng(5)
     nodes, fetches, references = [], [], []
     for case in cases:
@@ -78,7 +79,7 @@ def _check_gradients(cases: Sequence[Case], device: str, graph: Graph, tolerance
         fetches.append(existing)
         references.append(evaluate(existing, one.values))
     feeds = {tensor: array for one in nodes for tensor, array in one.feeds.items()}
-    with Session(graph, device=device) as session:
+    with Session(graph, device=device, precision=precision) as session:
         results = session.run(fetches, feeds)
     for one, actual, expected in zip(nodes, results, references, strict=True):
         for number, (a, b) in enumerate(zip(actual, expected, strict=True)):
@@ -92,9 +93,9 @@ def check_mixed(op: OpDef, cases: Sequence[Case], device: str) -> None:
     of both operands at most, 2⁻¹⁰ of the sum of the terms' sizes. Gradients have the tolerance
     `MIXED_GRADIENTS` of the largest.
     """
-    graph = Graph(precision=MIXED)
+    graph = Graph()
     nodes = [add_case(case, graph, device=device) for case in cases]
-    with Session(graph, device=device) as session:
+    with Session(graph, device=device, precision=MIXED) as session:
         results = _run(session, nodes)
     for one, (actual,) in zip(nodes, results, strict=True):
         inputs, attrs = list(one.case.sample.inputs), one.case.sample.attrs
@@ -108,7 +109,7 @@ def check_mixed(op: OpDef, cases: Sequence[Case], device: str) -> None:
         error = np.abs(actual - op.reference(inputs, attrs)[0])
         if np.any(error > bound + 1e-6):
             raise BrokenRuleError(f"sample {one.case.number}: {error.max():.3g} from float32.")
-    _check_gradients(cases, device, Graph(precision=MIXED), MIXED_GRADIENTS)
+    _check_gradients(cases, device, MIXED, MIXED_GRADIENTS)
 
 
 def runs_on(op: OpDef, device: str) -> bool:

@@ -15,6 +15,9 @@ from playgrad.graph.opdef import lookup
 from playgrad.graph.tensor import OPERATORS, Node, Tensor
 from playgrad.graph.traversal import ancestors, topological
 
+BEGINS_GRADIENT = "begins_gradient"
+"""The attribute of an ``identity`` of a value that a program passes as a gradient."""
+
 
 def gradients(
     ys: Tensor | Sequence[Tensor],
@@ -105,7 +108,10 @@ def _seed(y: Tensor, seed: Tensor | None) -> Tensor:
             f"the gradient of '{y.name}' must have shape {shape_text(y.shape)}, "
             f"got {shape_text(seed.shape)}."
         )
-    return seed
+    if seed.node.phase == "gradient":
+        return seed
+    # Its phase lets mixed precision scale it.
+    return y.graph.add(lookup("identity"), [seed], {BEGINS_GRADIENT: True}).output
 
 
 def _total(terms: list[Tensor]) -> Tensor:

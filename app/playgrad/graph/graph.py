@@ -49,25 +49,19 @@ class Graph(Scoped):
 
     Args:
         seed: seed of the random operations; the same seed gives the same numbers.
-        precision: "float32", or "mixed" to round the operands of matrix products and convolutions
-            to float16. Their sums and everything else stay float32.
-
-    Attributes:
-        precision: may be changed at any time, and holds from the next run on.
     """
 
-    def __init__(self, seed: int = 0, precision: str = FLOAT32) -> None:
+    def __init__(self, seed: int = 0) -> None:
         super().__init__()
         self.seed = seed
-        self.precision = checked_precision(precision)
         self.nodes: list[Node] = []
         self._last_id = -1
         self._by_name: dict[str, Node] = {}
         self.random_ops = 0
 
     def empty(self) -> Graph:
-        """Return a graph of the same seed and precision, without nodes."""
-        return Graph(self.seed, self.precision)
+        """Return a graph of the same seed, without nodes."""
+        return Graph(self.seed)
 
     def __repr__(self) -> str:
         return f"<Graph of {len(self.nodes)} nodes>"

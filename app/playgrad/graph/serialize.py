@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from playgrad.errors import GraphError, PlaygradError
-from playgrad.graph.graph import FLOAT32, Graph
+from playgrad.graph.graph import Graph
 from playgrad.graph.opdef import OpDef, lookup
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.json_text import parse_json
@@ -32,7 +32,6 @@ def graph_to_json(graph: Graph, nodes: Iterable[Node] | None = None) -> dict[str
         "format": FORMAT,
         "version": VERSION,
         "seed": graph.seed,
-        **({} if graph.precision == FLOAT32 else {"precision": graph.precision}),
         "random_ops": graph.random_ops,
         "nodes": [node_to_json(node, names) for node in chosen],
     }
@@ -87,7 +86,7 @@ def graph_from_json(data: dict[str, Any], ops: Mapping[str, OpDef] | None = None
         raise GraphError(f"graph version must be {VERSION}, got {data.get('version')!r:.60}.")
     name = None
     try:
-        graph = Graph(int(data["seed"]), data.get("precision", FLOAT32))
+        graph = Graph(int(data["seed"]))
         graph.random_ops = int(data["random_ops"])
         for item in data["nodes"]:
             name = item.get("name")

@@ -260,7 +260,8 @@ class KernelBench:
 
     def _problem(self, plan: LoadedPlan, feeds: Mapping[str, Array]) -> str | None:
         fetches = self._program.fetches
-        with Session(self._program.graph, "cpu:0", threads=1) as session:
+        graph, precision = self._program.graph, self._program.precision
+        with Session(graph, "cpu:0", threads=1, precision=precision) as session:
             expected = session.run(fetches, {self._program.feeds[n]: a for n, a in feeds.items()})
         names = [tensor.name for tensor in self._compiled.program.fetches]
         try:

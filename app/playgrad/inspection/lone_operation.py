@@ -37,7 +37,7 @@ def operation_alone(
     copies = {tensor: values.copy_of(tensor.node).outputs[tensor.index] for tensor in entries}
     feeds = {copies[tensor].node.name: copies[tensor] for tensor in entries}
     fetches = list(values.copy_of(values.tensor(last).node).outputs)
-    program = Program(fetches[0].graph, fetches, [], feeds)
+    program = Program(fetches[0].graph, fetches, [], feeds, values.precision)
     known = {
         copies[tensor].node.name: np.asarray(array)
         for tensor, array in zip(entries, arrays, strict=True)

@@ -51,7 +51,7 @@ def measure(values: NodeValues, node: Node, device: str) -> NodeTime:
         for tensor, array in zip(inputs, arrays, strict=True)
     }
     try:
-        with Session(copy.graph, device, threads=1) as session:
+        with Session(copy.graph, device, threads=1, precision=values.precision) as session:
             session.repeat([copy], 1, feeds)  # compiles it
             runs = 1
             while runs < MOST_RUNS and _seconds(session, copy, feeds, runs) < ROUND_SECONDS / 4:

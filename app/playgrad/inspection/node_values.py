@@ -11,7 +11,7 @@ from playgrad.devices.kinds import HOST
 from playgrad.dtypes import dtype
 from playgrad.errors import GraphError
 from playgrad.graph.autodiff import gradients
-from playgrad.graph.graph import at_top
+from playgrad.graph.graph import FLOAT32, at_top
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.graph.traversal import ancestors
 from playgrad.inspection.problem import Unavailable
@@ -29,6 +29,9 @@ MOST_GROWTH = 8
 
 class Holder(Protocol):
     """A session, or what is left of one."""
+
+    @property
+    def precision(self) -> str: ...
 
     def values(self, variables: Sequence[Tensor]) -> list[Array]: ...
 
@@ -49,6 +52,7 @@ class NodeValues:
 
     Attributes:
         feeds: the argument.
+        precision: of the session.
     """
 
     def __init__(
@@ -64,6 +68,7 @@ class NodeValues:
         self._size = len(self._copy.graph.nodes)
         self._gradients: dict[Tensor, Tensor | None] = {}
         self._private: Session | None = None
+        self.precision = FLOAT32 if session is None else session.precision
         self._batch: tuple[Any, dict[Tensor, Array]] | None = None
 
     def close(self) -> None:
@@ -223,7 +228,7 @@ class NodeValues:
     def _computed(self, tensors: Sequence[Tensor], sample: Sample) -> list[Array]:
         feeds = self._feeds(tensors, sample)
         if self._private is None:
-            self._private = Session(self._copy.graph, HOST, threads=1)
+            self._private = Session(self._copy.graph, HOST, threads=1, precision=self.precision)
         results: list[Array] = self._private.run(list(tensors), feeds)
         return results
 

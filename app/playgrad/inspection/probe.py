@@ -151,7 +151,8 @@ class SampleProbe:
     def _opened(self) -> Session:
         nodes = self.nodes  # before the session, which is made for a graph
         if self._session is None:
-            self._session = Session(nodes.loss.graph, HOST, threads=1)
+            graph, precision = nodes.loss.graph, self._network.precision
+            self._session = Session(graph, HOST, threads=1, precision=precision)
         return self._session
 
     def _build(self) -> ProbeNodes:

@@ -166,8 +166,9 @@ class Model(StepMethods):
                 ``weighted_<name>`` in logs.
             precision: "float32", or "mixed" to round the operands of matrix products and
                 convolutions to float16, which halves what a GPU reads for them. Sums, weights and
-                everything else stay float32. It holds for `fit`, `evaluate` and `predict`, on every
-                device.
+                everything else stay float32. It holds for `fit`, `evaluate` and `predict` of this
+                model, on every device. Numbers beyond ±65,504 saturate. A precision chosen on the
+                command line overrides it.
 
         Raises:
             GraphError: there is no optimizer, loss, metric, output or precision of that name, or
@@ -188,7 +189,7 @@ class Model(StepMethods):
             strategy,
             placement,
         )
-        self._device, self._precision = device, precision
+        self._device, self.compiled_precision = device, precision
 
     def fit(
         self,

@@ -15,7 +15,7 @@ from playgrad import io
 from playgrad.data.input_description import InputDescription
 from playgrad.errors import CheckpointError, ExportError, GraphError, SequenceLengthError
 from playgrad.graph.eager import at_once, is_building, is_detached
-from playgrad.graph.graph import MIXED, Graph
+from playgrad.graph.graph import FLOAT32, MIXED, Graph, checked_precision
 from playgrad.graph.scopes import is_unicode
 from playgrad.graph.source import user_source
 from playgrad.graph.spec import Shape, TensorSpec
@@ -63,6 +63,7 @@ class Network:
         input_keys: the keys of the dictionary that ``call`` of a class takes; None for another.
         output_keys: the keys of the dictionary of its outputs; None for another.
         takes_dictionary: whether the last data was a dictionary by the names of the inputs.
+        compiled_precision: the argument ``precision`` of ``compile``.
         packs_weights: whether weights files have each weight in its smallest exact form.
     """
 
@@ -80,14 +81,14 @@ class Network:
         self.output_keys: list[str] | None = None
         self.takes_dictionary = False
         self._device = "auto"
-        self._precision: str | None = None
+        self.compiled_precision = FLOAT32
         self._computes: tuple[Structure, Session, Callable[..., list[Array]]] | None = None
 
     def take_settings(self, other: Network) -> None:
         """Take over the source line, the device and the precision of ``other``, of which this is a
         copy."""
         self.source, self._device = other.source, other._device
-        self._precision = other._precision
+        self.compiled_precision = other.compiled_precision
         self.output_keys = other.output_keys
 
     # Structure
@@ -571,20 +572,22 @@ class Network:
 
     @property
     def session(self) -> Session:
-        """The session that holds the values of the variables; models of one graph share it."""
+        """The session that holds the values of the variables, in the precision of this model;
+        models of one graph share it."""
         return self.open_session()
 
     def open_session(
         self, seconds: float | None = None, step_seconds: float | None = None
     ) -> Session:
         """Return `session`; if it is not open, "auto" depends on the arguments, as in `Session`."""
-        self.graph.precision = self.precision
-        return shared_session(self.graph).on(self.graph, self._device, seconds, step_seconds)
+        shared = shared_session(self.graph)
+        session = shared.on(self.graph, self._device, seconds, step_seconds)
+        return session.in_precision(self.precision)
 
     @property
     def precision(self) -> str:
         """The argument of `Model.compile`: float32 or mixed; an option of the host overrides it."""
-        return get_options().precision or self._precision or self.graph.precision
+        return checked_precision(get_options().precision or self.compiled_precision)
 
     def compute_outputs(self, *arrays: Array) -> list[Array]:
         """Return the outputs for arrays of the inputs' dtypes and shapes.

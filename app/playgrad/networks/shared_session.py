@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from playgrad.graph.graph import Graph
+from playgrad.graph.graph import FLOAT32, Graph
 from playgrad.graph.tensor import Tensor
 from playgrad.ops.state import Variable, global_variables, holds_data
 from playgrad.runtime.options import get_options
@@ -30,7 +30,7 @@ class SharedSession:
         seconds: float | None = None,
         step_seconds: float | None = None,
     ) -> Session:
-        """Return the session of ``graph``, opened on ``device`` or moved there.
+        """Return the session of ``graph``, opened on ``device`` or moved there, in float32.
 
         Args:
             device: "auto", "cpu" or "gpu"; the option ``device`` of the host overrides it.
@@ -39,7 +39,9 @@ class SharedSession:
         override = get_options().device
         device = device if override in (None, "auto") else str(override)
         if self.session is None:
-            self.session = Session(graph, device, seconds=seconds, step_seconds=step_seconds)
+            self.session = Session(
+                graph, device, seconds=seconds, step_seconds=step_seconds, precision=FLOAT32
+            )
         elif device != "auto" and not self.session.device.startswith(device):
             self.session = _moved(self.session, graph, device)
         return self.session
@@ -65,7 +67,7 @@ def is_data(variable: Tensor) -> bool:
 def _moved(old: Session, graph: Graph, device: str) -> Session:
     """Close ``old`` and return a session on ``device`` with its values, except the data sets."""
     variables = [variable for variable in global_variables(graph) if not is_data(variable)]
-    new = Session(graph, device)
+    new = Session(graph, device, precision=FLOAT32)
     new.assign(dict(zip(variables, old.values(variables), strict=True)))
     old.close()
     return new

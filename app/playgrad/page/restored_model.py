@@ -125,7 +125,7 @@ class RestoredModel:
         """
         graph = self._graph()
         state = self.checkpoint.state
-        with Session(graph, "cpu") as session:
+        with Session(graph, "cpu", precision=self._record.precision) as session:
             variables = [node.name for node in graph.nodes if node.op.name == "variable"]
             session.assign({name: state[name] for name in variables})
             result: Array = session.run(self._record.outputs[0], {self._record.inputs[0]: x})

@@ -13,7 +13,7 @@ import numpy as np
 from playgrad.compiler.program import Program
 from playgrad.dtypes import dtype
 from playgrad.errors import GraphError, PlaygradError
-from playgrad.graph.graph import Graph
+from playgrad.graph.graph import FLOAT32, Graph
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.inspection.problem import Unavailable
 from playgrad.page.session_graphs import MOST_GRAPHS
@@ -47,8 +47,10 @@ class SessionRun:
 class ClosedSession:
     """The variables of a session as they were when it was closed."""
 
-    def __init__(self, graph: Graph, device: str, values: dict[Tensor, Array]) -> None:
-        self._graph, self._device = graph, device
+    def __init__(
+        self, graph: Graph, device: str, values: dict[Tensor, Array], precision: str
+    ) -> None:
+        self._graph, self._device, self.precision = graph, device, precision
         self._values = values
         self._again: Session | None = None
 
@@ -69,7 +71,7 @@ class ClosedSession:
     def again(self) -> Session:
         """Return a session with these variables on the same device, to repeat runs."""
         if self._again is None or self._again.closed:
-            self._again = Session(self._graph, self._device)
+            self._again = Session(self._graph, self._device, precision=self.precision)
             self._again.assign(self._values)
         return self._again
 
@@ -81,6 +83,8 @@ class ClosedSession:
 
 class NoSession:
     """Stands in for the session of a graph that the program has built, but not run."""
+
+    precision = FLOAT32
 
     def values(self, variables: Sequence[Tensor]) -> list[Array]:
         """Raise Unavailable: variables have no values yet."""
@@ -132,7 +136,9 @@ class SessionRuns:
                 size = sum(_bytes_of(variable) for variable in variables)
                 if size <= MOST_BYTES:
                     values = dict(zip(variables, session.values(variables), strict=True))
-                    self._closed[graph] = ClosedSession(graph, session.device, values)
+                    self._closed[graph] = ClosedSession(
+                        graph, session.device, values, session.precision
+                    )
             except PlaygradError:
                 return  # its device was lost, or it is closed because of an error
 
@@ -198,10 +204,10 @@ class SessionRuns:
 
     def _session_of(self, run: SessionRun) -> Session | None:
         session = run.session()
-        if session is not None and not session.closed:
-            return session
-        closed = self._closed.get(run.program.graph)
-        return None if closed is None else closed.again()
+        if session is None or session.closed:
+            closed = self._closed.get(run.program.graph)
+            session = None if closed is None else closed.again()
+        return None if session is None else session.in_precision(run.program.precision)
 
     def clear(self) -> None:
         """Forget all runs."""

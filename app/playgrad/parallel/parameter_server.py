@@ -110,9 +110,9 @@ class ParameterServer:
             values = {tensor: server.value(tensor) for tensor in data}
             for device in devices:
                 self.clients.append(
-                    SessionClient(step.graph, device)
+                    SessionClient(step.graph, device, server.precision)
                     if self._replicas is None
-                    else RayClient(device, self._replicas)
+                    else RayClient(device, server.precision, self._replicas)
                 )
                 self.clients[-1].assign(values)
         except BaseException:

@@ -65,13 +65,15 @@ class RayClient(ReplicaClient):
 
     Args:
         device: its name in reports; the actor computes on the first device of this kind.
+        precision: "float32" or "mixed".
 
     Attributes:
         actor: its handle.
     """
 
-    def __init__(self, device: str, replicas: RayReplicas) -> None:
+    def __init__(self, device: str, precision: str, replicas: RayReplicas) -> None:
         super().__init__(device)
+        self._precision = precision
         self._replicas = replicas
         self._values: Any = {}
         self._deaths = self._clock_at_death = 0
@@ -79,7 +81,8 @@ class RayClient(ReplicaClient):
 
     def _open(self) -> None:
         cluster, ray = self._replicas.cluster, self._replicas.ray
-        self.actor = cluster.new_actor(ray, ReplicaActor, kind_of(self.device).first)
+        first = kind_of(self.device).first
+        self.actor = cluster.new_actor(ray, ReplicaActor, first, self._precision)
         self._sent: list[Tensor] = []
         self.opening = self._call("assign", self._values)
 
@@ -118,7 +121,8 @@ class RayClient(ReplicaClient):
 class ReplicaActor:
     """A session on the machine where this object is."""
 
-    def __init__(self, device: str) -> None:
+    def __init__(self, device: str, precision: str) -> None:
+        self._precision = precision
         gpu = None if kind_of(device).on_cores else reserved_gpu()
         self._device = gpu or device
         self._session: Session | None = None
@@ -141,7 +145,7 @@ class ReplicaActor:
         if graph is not None:
             if self._session is not None:
                 self._session.close()
-            self._session = Session(graph_from_json(graph), self._device)
+            self._session = Session(graph_from_json(graph), self._device, precision=self._precision)
             self._session.assign(self._values)
         assert self._session is not None
         return self._session.run(list(names), feeds)

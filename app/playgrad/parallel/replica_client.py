@@ -93,9 +93,9 @@ class SessionClient(ReplicaClient):
 
     shares_cores = True
 
-    def __init__(self, graph: Graph, device: str) -> None:
+    def __init__(self, graph: Graph, device: str, precision: str) -> None:
         super().__init__(device)
-        self.session = Session(graph, device)
+        self.session = Session(graph, device, precision=precision)
         self._thread = None if sys.platform == "emscripten" else DeviceThread(f"replica-{device}")
 
     def assign(self, values: Mapping[Any, Array]) -> None:

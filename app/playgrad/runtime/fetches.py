@@ -70,11 +70,13 @@ def requested_program(
     targets: Sequence[Node],
     feed_dict: FeedDict,
     default: Graph,
+    precision: str,
 ) -> tuple[Program, dict[str, Array]]:
     """Return the program that a run requests, and the arrays fed to it by tensor name.
 
     Args:
         default: the graph if there are no fetches and no targets.
+        precision: "float32" or "mixed".
 
     Raises:
         GraphError: fetches and targets belong to several graphs.
@@ -82,7 +84,8 @@ def requested_program(
     """
     graph = _common_graph(fetches, targets, default)
     tensors, arrays = resolve_feeds(graph, feed_dict or {})
-    return Program(graph, list(fetches), list(targets), tensors), arrays
+    program = Program(graph, list(fetches), list(targets), tensors, precision=precision)
+    return program, arrays
 
 
 class RepeatedProgram:
@@ -90,6 +93,7 @@ class RepeatedProgram:
 
     Args:
         item, default: as for `Fetches`.
+        precision: as for `requested_program`.
         feed_list: the tensors that are fed, or their names.
 
     Attributes:
@@ -101,7 +105,7 @@ class RepeatedProgram:
         FeedError: a feed is unknown, or in the list twice.
     """
 
-    def __init__(self, item: Any, feed_list: Sequence[Any], default: Graph) -> None:
+    def __init__(self, item: Any, feed_list: Sequence[Any], default: Graph, precision: str) -> None:
         self.fetches = Fetches(item, default)
         if not self.fetches.leaves:
             raise GraphError("there is nothing to fetch.", hint="Name a tensor or a node.")
@@ -111,7 +115,7 @@ class RepeatedProgram:
         feeds = {tensor.name: tensor for tensor in self._fed}
         if len(feeds) < len(self._fed):
             raise FeedError("a tensor is in the list of feeds twice.")
-        self.program = Program(graph, tensors, nodes, feeds)
+        self.program = Program(graph, tensors, nodes, feeds, precision=precision)
 
     def arrays(self, values: Sequence[Any]) -> dict[str, Array]:
         """Return the arrays of the feeds by tensor name.

@@ -23,7 +23,7 @@ class Options:
 
     Attributes:
         device: "cpu" or "gpu", for models, and for sessions that are opened on "auto".
-        precision: "float32" or "mixed", for models, and for the graphs of sessions.
+        precision: "float32" or "mixed", for models, and for sessions that are opened without one.
         epochs: for every ``fit``.
         steps: number of steps for every ``fit``, in place of the epochs.
         batch_size: for every ``fit``.

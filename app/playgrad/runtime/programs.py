@@ -139,9 +139,9 @@ class Programs:
                 self.store.set(before)
         return arrays
 
-    def expect(self, target: Node) -> None:
+    def expect(self, target: Node, precision: str) -> None:
         """Compile ``target``, which will be run soon, and let devices begin to compile kernels."""
-        program = Program(target.graph, targets=[target])
+        program = Program(target.graph, targets=[target], precision=precision)
         key = program.key({})
         if key in self._runnables:
             return

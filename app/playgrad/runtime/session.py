@@ -18,7 +18,7 @@ from playgrad.devices.device import Device
 from playgrad.devices.kinds import HOST, kind_of
 from playgrad.devices.pending import Result
 from playgrad.errors import DeviceError, GraphError
-from playgrad.graph.graph import Graph, get_default_graph
+from playgrad.graph.graph import FLOAT32, Graph, checked_precision, get_default_graph
 from playgrad.graph.source import warn_user
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.ops.state import is_variable
@@ -75,15 +75,22 @@ class Session:
         seconds: about how long the work would take with NumPy, on which "auto" depends; None if
             that is unknown.
         step_seconds: the same for the products of one of its steps.
+        precision: "float32", or "mixed" to round the operands of matrix products and convolutions
+            to float16. Their sums and everything else stay float32. By default the one that the
+            command line chose, or else "float32".
 
     Attributes:
+        precision: the argument; `in_precision` returns the session in another one.
         device: the name of the device.
         device_reason: why "auto" took it, in a sentence; empty if the user named it.
         members: the processes that run the programs.
 
     Raises:
         DeviceError: there is no such device, or it cannot be opened.
+        GraphError: there is no such precision.
     """
+
+    __slots__ = ("__dict__", "__weakref__", "precision")  # `in_precision` shares `__dict__`
 
     def __init__(
         self,
@@ -95,12 +102,14 @@ class Session:
         new_transport: NewTransport | None = None,
         seconds: float | None = None,
         step_seconds: float | None = None,
+        precision: str | None = None,
     ) -> None:
         self._closed = True  # until there is something to close
         close_abandoned()
         self.graph = graph or get_default_graph()
         options = get_options()
-        self.graph.precision = options.precision or self.graph.precision
+        self.precision = checked_precision(precision or options.precision or FLOAT32)
+        self._in_precisions = {self.precision: self}
         if device == AUTO:
             device = options.device or AUTO
         self.device, self.device_reason = default_device(device, seconds, step_seconds)
@@ -123,7 +132,7 @@ class Session:
             self._open_device()
 
     def __del__(self) -> None:
-        if not self._closed:
+        if not self._closed and self._original is self:
             abandoned_sessions.append(self)
 
     def __enter__(self) -> Session:
@@ -136,13 +145,27 @@ class Session:
     def close(self) -> None:
         """Free all buffers and threads. The session cannot be used afterwards."""
         if not self._closed:
-            get_hooks().closing(self)
+            get_hooks().closing(self._original)
         self._check_devices()  # a lost device has no buffers to free
         self._programs.unload()
         self._store.close()
         self.executor.close()
         self._closed = True
-        open_sessions.discard(self)
+        open_sessions.discard(self._original)
+
+    def in_precision(self, precision: str) -> Session:
+        """Return this session with runs in another precision; all else is shared by both."""
+        if precision not in self._in_precisions:
+            other = Session.__new__(Session)
+            other.__dict__ = self.__dict__
+            other.precision = checked_precision(precision)
+            self._in_precisions[precision] = other
+        return self._in_precisions[precision]
+
+    @property
+    def _original(self) -> Session:
+        """The session that owns the devices and variables."""
+        return next(iter(self._in_precisions.values()))
 
     @property
     def closed(self) -> bool:
@@ -257,7 +280,7 @@ class Session:
         Raises:
             GraphError, FeedError: a fetch or feed is not in the graph.
         """
-        repeated = RepeatedProgram(fetches, feed_list, self.graph)
+        repeated = RepeatedProgram(fetches, feed_list, self.graph, self.precision)
 
         def call(*values: Any) -> Any:
             with self.lock:
@@ -351,7 +374,7 @@ class Session:
         """Return the passes that compile a run of ``fetches``, with the nodes before and after."""
         self._check_open()
         leaves = Fetches(fetches, self.graph)
-        program, arrays = requested_program(leaves.tensors, leaves.nodes, feed_dict, self.graph)
+        program, arrays = self._requested(leaves.tensors, leaves.nodes, feed_dict)
         shapes = {name: array.shape for name, array in arrays.items()}
         return pass_reports(program, shapes, self._programs.policy_for(program, shapes))
 
@@ -368,7 +391,7 @@ class Session:
         work: Callable[[Runnable, dict[str, Array]], R],
     ) -> R:
         self._check_open()
-        program, arrays = requested_program(fetches, targets, feed_dict, self.graph)
+        program, arrays = self._requested(fetches, targets, feed_dict)
         return self._ran(program, arrays, work)
 
     def _ran(
@@ -385,7 +408,7 @@ class Session:
         except KeyboardInterrupt:
             get_hooks().interrupted()
             raise
-        get_hooks().ran(self, program, arrays)
+        get_hooks().ran(self._original, program, arrays)
         return result
 
     def _prepare(
@@ -394,8 +417,13 @@ class Session:
         self._check_open()
         if not fetches and not targets:
             return None, {}
-        program, arrays = requested_program(fetches, targets, feed_dict, self.graph)
+        program, arrays = self._requested(fetches, targets, feed_dict)
         return self._programs.prepared(program, arrays), arrays
+
+    def _requested(
+        self, fetches: Sequence[Tensor], targets: Sequence[Node], feed_dict: FeedDict
+    ) -> tuple[Program, dict[str, Array]]:
+        return requested_program(fetches, targets, feed_dict, self.graph, self.precision)
 
     def _check_open(self) -> None:
         if self._closed:
@@ -493,7 +521,7 @@ class Session:
         self._recovery.recover()
         self._programs.allocate([node for node, _ in checked], data=True)
         if soon is not None and devices.runs_plans(self.device):
-            self._programs.expect(soon)
+            self._programs.expect(soon, self.precision)
         self._programs.set(checked)
 
     def _checked(self, values: Mapping[Any, Any]) -> list[tuple[Node, Array]]:
@@ -562,7 +590,7 @@ class Session:
         """
         self._check_open()
         leaves = Fetches(fetches, self.graph)
-        program, arrays = requested_program(leaves.tensors, leaves.nodes, feed_dict, self.graph)
+        program, arrays = self._requested(leaves.tensors, leaves.nodes, feed_dict)
         shapes = {name: array.shape for name, array in arrays.items()}
         self._programs.policy_for(program, shapes)
         return self._placement.summary(program, shapes)

@@ -59,7 +59,7 @@ class Probe:
     Attributes:
         kind: the kind of kernel that it measures, a key of `VARIANTS`.
         work: number of arithmetic operations.
-        precision: of the graph; inputs are float16 numbers where it is mixed.
+        precision: of the program; inputs are float16 numbers where it is mixed.
         scale: of the inputs, which are normally distributed.
     """
 
@@ -241,13 +241,14 @@ def measure(device: WebGpuDevice, probe: Probe, variants: Sequence[str]) -> dict
 
 def _measure(device: WebGpuDevice, probe: Probe, variants: Sequence[str]) -> Measuring:
     """Measure ``variants`` in pieces."""
-    graph, arrays = Graph(precision=probe.precision), probe.arrays()
+    graph, arrays = Graph(), probe.arrays()
     with graph.as_default():
         inputs = [placeholder("float32", shape) for shape in probe.shapes]
         result = graph.add(probe.op, inputs, probe.attrs).output
     feeds = {tensor.node.name: array for tensor, array in zip(inputs, arrays, strict=True)}
     (expected,) = probe.op.reference(arrays, probe.attrs)
-    program = Program(graph, [result], feeds={tensor.node.name: tensor for tensor in inputs})
+    by_name = {tensor.node.name: tensor for tensor in inputs}
+    program = Program(graph, [result], feeds=by_name, precision=probe.precision)
     yield
     loaded: dict[str, LoadedPlan] = {}
     correct: dict[str, LoadedPlan] = {}

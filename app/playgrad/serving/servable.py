@@ -66,7 +66,8 @@ class Servable:
         self.signature = ModelSignature.of(model)
         _expect_no_states(model)
         self._model = model
-        self._session = shared_session(model.graph).on(model.graph, device)
+        session = shared_session(model.graph).on(model.graph, device)
+        self._session = session.in_precision(model.precision)
         self._compute = self._session.make_callable(list(model.outputs), model.inputs)
         self._turn = nullcontext() if self._session.device.startswith("cpu") else _gpu
         self._expect_numbers()

@@ -14,13 +14,14 @@ import numpy as np
 from playgrad.dtypes import default_dtype
 from playgrad.errors import GraphError
 from playgrad.graph.eager import is_building, is_recording
-from playgrad.graph.graph import Graph, at_top, get_default_graph
+from playgrad.graph.graph import FLOAT32, Graph, at_top, get_default_graph
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.networks.network import Network
 from playgrad.networks.shared_session import shared_session
 from playgrad.ops.joined.uses import Uses, noted_uses, still_valid
 from playgrad.ops.state import RANDOM_ADVANCE, Variable, placeholder
 from playgrad.runtime.hooks import get_hooks
+from playgrad.runtime.options import get_options
 from playgrad.runtime.session import Session
 from playgrad.training.layer_updates import assign_updates, collected_updates
 
@@ -80,7 +81,8 @@ class CompiledFunction:
         session = getattr(self.owner, "session", None)
         if isinstance(session, Session):
             return session
-        return shared_session(self.graph).on(self.graph, self._device)
+        session = shared_session(self.graph).on(self.graph, self._device)
+        return session.in_precision(get_options().precision or FLOAT32)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run the function once, and return arrays in the structure of its result.

@@ -21,7 +21,7 @@ from playgrad.training.checkpoints.capture import Replaced, capture, same_state
 from playgrad.training.checkpoints.fit_record import fit_record, restore_fit
 from playgrad.training.checkpoints.length import Length
 from playgrad.training.checkpoints.record import FitRecord
-from playgrad.training.checkpoints.resume import kept_weights
+from playgrad.training.checkpoints.resume import PRECISION, kept_weights
 from playgrad.training.checkpoints.run_record import RunRecord
 from playgrad.training.chunk_loop import ENDLESS, ChunkSizer, Watch, run_steps
 from playgrad.training.evaluation import Evaluation
@@ -105,7 +105,11 @@ class TrainingLoop:
         self._has_shown_rest = False
         callbacks = settings.callbacks
         self.initial_epoch = settings.initial_epoch
-        self.facts_of_settings = settings.facts() | kept_weights(recipe.network)
+        self.facts_of_settings = {
+            **settings.facts(),
+            **kept_weights(recipe.network),
+            PRECISION: self.session.precision,
+        }
         self.length = Length.of(settings, steps_per_epoch)
         self.total, self.epochs = self.length.steps, self.length.epochs
         self.callbacks = callbacks
@@ -151,7 +155,7 @@ class TrainingLoop:
             batch_size=self.step.batch,
             device=self.session.device,
             device_reason=self.session.device_reason,
-            precision=network.precision,
+            precision=self.session.precision,
             adapter=self.session.adapter,
             parameters=network.count_params(),
         )

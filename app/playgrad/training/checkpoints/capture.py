@@ -212,6 +212,7 @@ def model_record(network: Network, recipe: Recipe | None, number: int) -> ModelR
         compiled=compiled,
         not_compiled=not_compiled,
         optimizer=None if optimizer is None else optimizer.state_names(),
+        precision=network.precision,
     )
 
 

@@ -46,7 +46,7 @@ def compile_settings(recipe: Recipe) -> dict[str, Any]:
         **recipe.objectives.arguments(),
         "strategy": placing.strategy,
         "placement": placing.placement,
-        "precision": recipe.network.precision,
+        "precision": recipe.network.compiled_precision,
     }
     names, parts = optimizer.weight_decay.excluded
     return {

@@ -18,6 +18,7 @@ import numpy as np
 
 from playgrad.data.input_description import KEY, InputDescription
 from playgrad.errors import CheckpointError
+from playgrad.graph.graph import FLOAT32
 from playgrad.io import safetensors
 from playgrad.json_text import parse_json
 from playgrad.training.callbacks import History
@@ -65,6 +66,7 @@ class ModelRecord:
         not_compiled: why they cannot.
         optimizer: the names of the optimizer's variables, as `Optimizer.state_names` returns them;
             None if there is no optimizer.
+        precision: in which it trained last, or predicts: "float32" or "mixed".
     """
 
     state: int
@@ -83,6 +85,7 @@ class ModelRecord:
     compiled: dict[str, Any] | None = None
     not_compiled: str = "the file is of a version that did not keep them."
     optimizer: dict[str, list[str]] | None = None
+    precision: str = FLOAT32
 
     @property
     def size(self) -> int:

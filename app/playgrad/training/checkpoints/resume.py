@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from playgrad.errors import CheckpointError
+from playgrad.graph.graph import FLOAT32
 from playgrad.networks.network import Network
 from playgrad.networks.shared_session import shared_session
 from playgrad.ops.state import is_variable
@@ -24,6 +25,7 @@ from playgrad.training.checkpoints.record import (
 
 HINT = "Undo the change to resume, or train from the start."
 KEPT = "kept_weights"
+PRECISION = "precision"
 _MOST_NAMED = 4
 
 
@@ -84,6 +86,7 @@ def take_over(
             hint="Prune or cluster it again, for instance by pg.prune(model, 0), and call fit() "
             "without resume=True.",
         )
+    _check_precision(recorded.settings, fit.facts_of_settings)
     _check_settings(recorded.settings, fit.facts_of_settings)
     resumed = recorded
     if recorded is checkpoint.fits[-1]:
@@ -126,6 +129,15 @@ def kept_weights(network: Network) -> dict[str, Any]:
     """Return the fact that training keeps zeros or shared values of weights, if it does."""
     keeps = any(variable.keep is not None for variable in network.trainable_variables)
     return {KEPT: True} if keeps else {}
+
+
+def _check_precision(before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
+    old, new = (facts.get(PRECISION, FLOAT32) for facts in (before, now))
+    if old != new:
+        raise CheckpointError(
+            f"the precision has changed since the checkpoint was made: {new} instead of {old}.",
+            hint=f'Resume with precision="{old}" in compile(), or --precision {old}.',
+        )
 
 
 def _check_settings(before: Mapping[str, Any], now: Mapping[str, Any]) -> None:

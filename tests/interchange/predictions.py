@@ -17,7 +17,7 @@ Array = np.ndarray[Any, Any]
 _OTHERS = re.compile(
     r"(?<!stop_)gradient|curvature|apply_|assign|_value$|_take$|unslice|ctc_loss|_cross_entropy|dropout"
     r"|random_|batch_indices|record|replica|split_batch|scatter_along|sum_to|pad_like|slice_like"
-    r"|concat_part|resize_like|_add_like|once_diff|branch_input|update|with_epilogue|fused|^copy$"
+    r"|concat_part|recurrence|resize_like|_add_like|once_diff|branch_input|update|with_epilogue|fused|^copy$"
     r"|quantize|^rescale$|^lookup$"
 )
 OPERATIONS = frozenset(op.name for op in operations() if not _OTHERS.search(op.name))

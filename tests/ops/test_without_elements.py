@@ -14,8 +14,9 @@ from playgrad.graph.graph import Graph
 from playgrad.graph.opdef import OpDef
 from playgrad.runtime.session import Session
 
-# An epilogue is created for shapes that are known to fit.
-OPERATIONS = [op for op in operations() if not op.writes and op.name != "with_epilogue"]
+# The compiler creates these for shapes that are known to fit.
+FITTED = ("with_epilogue", "recurrence")
+OPERATIONS = [op for op in operations() if not op.writes and op.name not in FITTED]
 
 
 def empty_cases(op: OpDef) -> list[tuple[Case, list[Any]]]:

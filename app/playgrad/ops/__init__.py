@@ -148,7 +148,6 @@ from playgrad.ops.random.distributions import random_normal, random_uniform, tru
 from playgrad.ops.random.dropout import dropout
 from playgrad.ops.random.uniform_like import random_uniform_like
 from playgrad.ops.recurrent.cells import gru_cell, lstm_cell
-from playgrad.ops.recurrent.recurrence import RECURRENCE as RECURRENCE
 from playgrad.ops.reductions.argmax import argmax, argmin
 from playgrad.ops.reductions.cross_entropy import (
     softmax_cross_entropy,

@@ -84,10 +84,11 @@ def _rolled(
     for rolled in sorted(candidates, key=lambda each: (each.joined, -len(each.steps.nodes))):
         flat = replace(rolled, flat_outputs=True)
         for each in (rolled, flat, replace(flat, flat_inputs=True)):
-            # Whatever the steps are, nothing that all of them read may need one of them.
-            needed = ancestors(x.node for x in each.outside)
-            if each.is_possible and needed.isdisjoint(each.nodes) and _fits(each, target):
-                return _Rewriting(program, order, each).run()
+            if each.is_possible and _fits(each, target):
+                rewriting = _Rewriting(program, order, each)
+                # Whatever the steps are, nothing that all of them read may need one of them.
+                if rewriting.earlier.isdisjoint(each.nodes):
+                    return rewriting.run()
     return None
 
 

@@ -60,7 +60,7 @@ class _SharedPlaces:
         inputs: Sequence[TensorSpec],
         outputs: Sequence[TensorSpec],
         attrs: Attrs,
-    ) -> _PlaceChunks | None:
+    ) -> PartChunks | None:
         """Return how to cut a gradient by filters; None to leave it whole."""
         height, width, channels, results = outputs[0].static_shape
         seconds = 4e-10 * inputs[1].size * height * width * channels
@@ -68,15 +68,7 @@ class _SharedPlaces:
         if chunks == 1:
             return None
         size = chunk_size(height * width, chunks)
-        return _PlaceChunks(height * width, size, (0, 0, 4 * channels * results))
-
-
-class _PlaceChunks(PartChunks):
-    """Places of the window, row by row."""
-
-    def part(self, size: int) -> int:
-        """Return the number of places of a chunk."""
-        return size
+        return PartChunks(height * width, size, (0, 0, 4 * channels * results))
 
 
 @static_kernel("conv2d_filter_gradient", only_if=_has_groups, fallback=True, shared=_SharedPlaces())

@@ -36,7 +36,7 @@ class SharedTargets:
         inputs: Sequence[TensorSpec],
         outputs: Sequence[TensorSpec],
         attrs: Attrs,
-    ) -> TargetChunks | None:
+    ) -> PartChunks | None:
         """Return how to cut a kernel; None to leave it whole."""
         (y,), axis = outputs, attrs.get("axis", 0)
         if y.dtype == "float16":  # all of it is converted first
@@ -51,14 +51,6 @@ class SharedTargets:
         if chunks == 1:
             return None
         steps = [0 for _ in inputs]
-        return TargetChunks(
+        return PartChunks(
             rows, chunk_size(rows, chunks), (*steps, width * np.dtype(y.dtype).itemsize)
         )
-
-
-class TargetChunks(PartChunks):
-    """Rows of the result."""
-
-    def part(self, size: int) -> int:
-        """Return the number of rows of a chunk."""
-        return size

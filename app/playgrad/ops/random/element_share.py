@@ -43,12 +43,4 @@ class SharedElements:
             np.dtype(spec.dtype).itemsize if spec.size == total else 0
             for spec in (*inputs, *outputs)
         )
-        return ElementChunks(total, chunk_size(total, chunks, _UNIT), steps)
-
-
-class ElementChunks(PartChunks):
-    """Elements in C order."""
-
-    def part(self, size: int) -> int:
-        """Return the number of elements of a chunk."""
-        return size
+        return PartChunks(total, chunk_size(total, chunks, _UNIT), steps)

@@ -90,7 +90,8 @@ def test_lengths_take_turns_in_evaluations_and_trainings(name: str, tmp_path: Pa
     """One after the other, with the same weights, as in Keras."""
     make, inputs = TRAINED[name]
     theirs = make()
-    theirs.compile(keras.optimizers.SGD(0.1), "mse")
+    # A higher rate makes some random weights diverge, after which nothing is compared.
+    theirs.compile(keras.optimizers.SGD(0.01), "mse")
     theirs.save(tmp_path / "model.keras")
     model = pg.load_model(tmp_path / "model.keras")
     for x in [*inputs, inputs[0]]:

@@ -51,6 +51,12 @@ export class Spare {
     return this.#template;
   }
 
+  /** Have the template ready, if the first worker has sent one. */
+  async prepareTemplate() {
+    this.#move();
+    await this.#moving;
+  }
+
   /** Take the template that the first worker has sent. A run that begins meanwhile needs the processor more. @param {Template} template */
   inherit(template) {
     this.#sent = template;

@@ -9,6 +9,7 @@ import { isPhone } from "./frame/layout.js";
 import { showPreferred } from "./words/locale.js";
 import { keepForLater } from "./start/offline.js";
 import { makeOwnImage } from "./start/own-image.js";
+import { rehearseFirstRun } from "./start/rehearsal.js";
 import { listenForDrops } from "./own-data/dropped-files.js";
 import { beginOpening, failOpenings } from "./session/opening.js";
 import { recordLeftRun, recordRuns } from "./session/run-recorder.js";
@@ -47,6 +48,7 @@ startEngine();
 keepFocus(openWork());
 keepForLater();
 makeOwnImage();
+rehearseFirstRun();
 
 /** Open the program of a link in a new session, or continue the session of this tab. */
 async function openWork() {

@@ -61,8 +61,9 @@ const UNHURRIED = new Set([
   "speed_next",
 ]);
 
-/** How long a run that shows no progress may keep the spare worker from being started. */
+/** How long a run that shows no progress may keep the spare worker from being started, and one that does. */
 const SPARE_MS = 10_000;
+const PROGRESS_MS = 1000;
 
 /** How long a run waits for a spare worker that is booting and does not say why it takes so long. */
 const BOOT_MS = 60_000;
@@ -87,6 +88,8 @@ export class EngineClient {
   #used = false;
   /** Whether it runs one now. */
   #running = false;
+  /** Whether that has shown progress. */
+  #progresses = false;
   /** What it says of the run before is not heard. */
   #hush = new Hush();
   #spare = new Spare(() => {
@@ -194,7 +197,8 @@ export class EngineClient {
         remember(TUNINGS, event.text);
         break;
       case "progress":
-        this.#bootSpare();
+        if (!this.#progresses) this.#awaitSpare(PROGRESS_MS); // a short run needs the processor
+        this.#progresses = true;
         break;
       case "status":
         this.#running = event.state === "running" || event.state === "paused";
@@ -244,7 +248,7 @@ export class EngineClient {
    * Start an interpreter beside that of the page, which shares its data sets and has devices of its own.
    * @param {(event: Exclude<InterpreterEvent, {kind: "data_file" | "template" | "device_worker"}>) => void} received
    * @param {(reason: string) => void} ended is called if it ends by itself
-   * @returns {{post: (command: Command) => void, close: () => void}}
+   * @returns {{post: (message: Command | (Question & {id: number})) => void, close: () => void}}
    */
   open(received, ended) {
     const devices = new DeviceWorkers(() => {});
@@ -265,12 +269,17 @@ export class EngineClient {
     const tunings = recall(TUNINGS) ?? "";
     python.inherit({ tunings, kept: devices.kept, files: this.#data.contents });
     return {
-      post: (command) => python.mailbox.post(command),
+      post: (message) => python.mailbox.post(message),
       close: () => {
         python.terminate();
         devices.close();
       },
     };
+  }
+
+  /** Have the next interpreter start quickly. */
+  async prepareToOpen() {
+    await this.#spare.prepareTemplate();
   }
 
   /** Look for a GPU again. */
@@ -348,8 +357,14 @@ export class EngineClient {
     if (this.#used && this.#spare.ready) this.#replace(t().errors.newRun);
     this.#used = this.#running = true;
     if (this.#python) clearStop(this.#python.memory);
+    this.#progresses = false;
+    this.#awaitSpare(SPARE_MS);
+  }
+
+  /** Boot the spare worker after a while. @param {number} milliseconds */
+  #awaitSpare(milliseconds) {
     clearTimeout(this.#spareTimer);
-    this.#spareTimer = setTimeout(() => this.#bootSpare(), SPARE_MS);
+    this.#spareTimer = setTimeout(() => this.#bootSpare(), milliseconds);
   }
 
   /**

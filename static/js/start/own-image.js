@@ -13,11 +13,14 @@ const MOST_TRIES = 3;
 /** Gigabytes that a device should have: a second Python and copies of its memory take 0.3 of them. */
 const LEAST_MEMORY = 4;
 
-/** Whether an image is to be made here, once Python has started without one. Browsers that do not say how much memory there is run on phones, too. */
-export function canMakeImage() {
+/** Whether a second Python may run while nobody has asked for it. Browsers that do not say how much memory there is run on phones, too. */
+export function hasMemoryForPython() {
   const { deviceMemory = isPhone.value ? 0 : LEAST_MEMORY } = /** @type {any} */ (navigator);
-  return Boolean(navigator.serviceWorker) && deviceMemory >= LEAST_MEMORY;
+  return deviceMemory >= LEAST_MEMORY;
 }
+
+/** Whether an image is to be made here, once Python has started without one. */
+export const canMakeImage = () => Boolean(navigator.serviceWorker) && hasMemoryForPython();
 
 /** Make an image while nothing runs, if Python has started without one. */
 export function makeOwnImage() {

@@ -8,9 +8,9 @@ import { t } from "../words/locale.js";
 /**
  * @import { PythonEvent, TrialOptions } from "../../engine/messages.js"
  *
- * @typedef {{source: string, heard: (event: PythonEvent) => void, ended: (reason: string) => void, trial?: TrialOptions}} Job
+ * @typedef {{source: string, heard: (event: PythonEvent) => void, ended: (reason: string) => void, trial?: TrialOptions, device?: string}} Job
  *   `heard`: gets the events of the run; `ended`: gets the reason when the interpreter has ended by itself;
- *   `trial`: the run is a trial of the program's sweep
+ *   `trial`: the run is a trial of the program's sweep; `device`: the chosen one unless given
  * @typedef {ReturnType<typeof client.open>} Beside
  */
 
@@ -26,17 +26,17 @@ export function mostAtOnce() {
 }
 
 /**
- * Run a program on the device that is chosen.
+ * Run a program.
  * @param {Job} job
  * @returns {Beside}
  */
-export function runBeside({ source, heard, ended, trial }) {
+export function runBeside({ source, heard, ended, trial, device = store.deviceChoice.value }) {
   const interpreter = client.open((event) => {
     if (event.kind === "crash") ended(said(event.problem ?? event.message));
     else if (event.kind !== "ready") heard(/** @type {PythonEvent} */ (event));
     else {
       const options = {
-        device: store.deviceChoice.value,
+        device,
         paused: false,
         phrases: t().output.printed,
         ...(trial && { trial }),

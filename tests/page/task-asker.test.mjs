@@ -24,6 +24,7 @@ async function watch(t, cost, shows = "plane") {
     return { shows, version: 1, seconds: cost, data: {} };
   });
   store.runState.value = "running";
+  store.progress.value = { ...store.progress.value, step: 1 };
   store.liveModel.value = true;
   const asker = new TaskAsker();
   asker.show(true);
@@ -65,3 +66,27 @@ for (const cost of [0.03, 0.1, 0.5]) {
     assert.ok(share < 0.1, `${share} of the time`);
   });
 }
+
+test("the first step of a training waits for no answer", async (t) => {
+  const { wait } = clock(t);
+  let questions = 0;
+  t.mock.method(EngineClient.prototype, "ask", async () => {
+    questions += 1;
+    return { shows: "plane", version: 1, seconds: 0.01, data: {} };
+  });
+  store.liveModel.value = true;
+  const asker = new TaskAsker();
+  asker.show(true);
+  const asked = async (/** @type {"running" | "paused"} */ state, /** @type {number} */ step) => {
+    store.runState.value = state;
+    store.progress.value = { ...store.progress.value, step };
+    asker.changed();
+    wait(1000);
+    await new Promise(setImmediate);
+    return questions;
+  };
+  assert.equal(await asked("running", 0), 0);
+  assert.equal(await asked("running", 1), 1);
+  assert.equal(await asked("paused", 0), 2);
+  asker.show(false);
+});

@@ -1,4 +1,4 @@
-import { html, useMemo, useState } from "../../vendor/preact.js";
+import { html, useEffect, useMemo, useState } from "../../vendor/preact.js";
 import { argumentOf, valueOf } from "../blocks/calls.js";
 import { isMadeUp, setData, setRatio } from "../blocks/data-change.js";
 import { SETS, shapeOf } from "../blocks/data.js";
@@ -6,6 +6,7 @@ import { inputText } from "../blocks/field-values.js";
 import { suitedSettings } from "../blocks/suited.js";
 import { Icon } from "../components/icons.js";
 import { LockMark } from "../editor/lock-mark.js";
+import { whenIdle } from "../start/when-idle.js";
 import { percent, shape } from "../words/format.js";
 import { language, t } from "../words/locale.js";
 import { isHeld, locksHere } from "../sharing/locks.js";
@@ -37,6 +38,17 @@ const fieldsOf = (sort) => [
 /** The ratio of the menu. */
 const RATIOS = ["0.1", "0.2", "0.3", "0.4", "0.5", "0.6", "0.7", "0.8", "0.9"];
 
+/**
+ * The data sets to offer: all of them, once the page has nothing else to do. The program is changed
+ * for each, which takes 0.2 s while the page opens.
+ * @param {string} current
+ */
+function useKinds(current) {
+  const [areAll, setAll] = useState(false);
+  useEffect(() => whenIdle(() => setAll(true)), []);
+  return useMemo(() => (areAll ? Object.keys(SETS) : [current]), [areAll, current]);
+}
+
 /** A data set of the library. @param {{call: Call, number: number}} props */
 export function DataCard({ call, number }) {
   const [explained, setExplained] = useState(false);
@@ -45,9 +57,10 @@ export function DataCard({ call, number }) {
   const hasFields = isMadeUp(call.kind);
   const id = `data-${number}`;
   const current = program.value;
+  const kinds = useKinds(call.kind);
   const outcomes = useMemo(
-    () => Object.keys(SETS).map((kind) => ({ kind, ...setData(current, call, kind, isHeld) })),
-    [current, call, language.value, locksHere.value],
+    () => kinds.map((kind) => ({ kind, ...setData(current, call, kind, isHeld) })),
+    [current, call, kinds, language.value, locksHere.value],
   );
   const left = outcomes.filter(({ changes }) => !changes);
   /** @param {any} event */

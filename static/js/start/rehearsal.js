@@ -30,7 +30,7 @@ model.compile(pg.optim.Adam(0.03), loss, ["accuracy"])
 model.fit(x, y, batch_size=64, epochs=40, validation_split=0.25)
 `;
 
-/** What the page asks at the beginning of a training: the drawn plane. */
+/** What the page asks while a network trains: the drawn plane. */
 const QUESTION = /** @type {const} */ ({
   kind: "task_view",
   id: 1,
@@ -63,7 +63,7 @@ export function rehearseFirstRun() {
   };
   /** @param {import("../../engine/messages.js").PythonEvent} event */
   const heard = (event) => {
-    if (event.kind === "fit_begin") beside?.post(QUESTION);
+    if (event.kind === "progress" && event.step === 1) beside?.post(QUESTION);
     else if (event.kind === "status" && event.state !== "running") end();
   };
   effect(() => {

@@ -38,9 +38,10 @@ export class TaskAsker {
   #version = 0;
   #cost = 0;
 
-  /** The model, or the knowledge of it, has changed. */
+  /** The model, or the knowledge of it, has changed. The first step of a training waits for no answer. */
   changed() {
-    this.#asker.changed(store.liveModel.value);
+    const isBeginning = store.runState.value === "running" && store.progress.value.step === 0;
+    this.#asker.changed(store.liveModel.value && !isBeginning);
   }
 
   /** @param {boolean} visible */

@@ -155,6 +155,16 @@ def default_seed() -> Iterator[None]:
         reset_default_graph()
 
 
+@pytest.fixture(autouse=True)
+def weights_of_peers(request: pytest.FixtureRequest) -> None:
+    """Have PyTorch and Keras draw weights by the seed of all random tests."""
+    seed = sweeps.dice(request.node.nodeid).getrandbits(32)
+    if torch := sys.modules.get("torch"):
+        torch.manual_seed(seed)
+    if keras := sys.modules.get("keras"):
+        keras.utils.set_random_seed(seed)
+
+
 @pytest.fixture(scope="session")
 def launch_chromium() -> Iterator[Callable[[bool], Browser]]:
     """Return a function that starts a headless Chromium, with WebGPU on the software adapter or

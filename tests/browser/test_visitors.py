@@ -210,7 +210,11 @@ def test_a_run_that_trains_nothing_is_not_asked_to_run(desk: Playground) -> None
     hint = desk.at("task").locator(".task-hint")
     expect(hint).to_contain_text("Press Run")
     desk.finish("print('only words')")
-    expect(hint).to_contain_text("trained no network")
+    expect(hint).to_contain_text("fit() trained no network")
+    desk.start("while True: pass")
+    expect(hint).to_contain_text("When fit() begins to train")
+    desk.at("stop").click()
+    desk.expect_status("stopped")
     desk.at("reset").click()
     expect(hint).to_contain_text("Press Run")
 

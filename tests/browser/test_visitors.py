@@ -219,6 +219,14 @@ def test_a_run_that_trains_nothing_is_not_asked_to_run(desk: Playground) -> None
     expect(hint).to_contain_text("Press Run")
 
 
+def test_an_empty_program_is_neither_run_nor_stepped(desk: Playground) -> None:
+    desk.write(" ")
+    expect(desk.at("run")).to_have_attribute("aria-disabled", "true")
+    expect(desk.at("step")).to_be_disabled()
+    desk.write("print('only words')")
+    expect(desk.at("step")).to_be_enabled()
+
+
 def test_a_program_of_keras_is_translated_from_its_error(desk: Playground) -> None:
     """Undo brings it back; an error of another kind offers nothing."""
     program = desk.page.locator("[data-testid=editor] .cm-content")

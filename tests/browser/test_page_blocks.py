@@ -233,6 +233,20 @@ def test_changing_the_data_adapts_the_layers_in_one_undo_step(blocks: Playground
     expect(blocks.at("dataset-reason")).to_contain_text("Conv2D does not fit points")
 
 
+def test_a_list_of_data_sets_is_whole_when_it_is_opened(blocks: Playground) -> None:
+    """Also if the page has had no time for it before."""
+    blocks.page.evaluate("() => { [idle, requestIdleCallback] = [requestIdleCallback, () => 0] }")
+    try:
+        blocks.at("code-tab").click()
+        blocks.at("blocks-tab").click()
+        offered = blocks.at("dataset-select").locator("option")
+        expect(offered).to_have_count(1)
+        blocks.at("dataset-select").focus()
+        expect(offered).to_have_count(8)
+    finally:
+        blocks.page.evaluate("() => { requestIdleCallback = idle }")
+
+
 def test_a_layer_that_does_not_fit_is_marked(blocks: Playground) -> None:
     card(blocks, 1).get_by_label("Remove Flatten").click()
     blocks.at("add-block").nth(1).click()

@@ -210,9 +210,21 @@ def test_a_run_that_trains_nothing_is_not_asked_to_run(desk: Playground) -> None
     hint = desk.at("task").locator(".task-hint")
     expect(hint).to_contain_text("Press Run")
     desk.finish("print('only words')")
-    expect(hint).to_contain_text("trained no network")
+    expect(hint).to_contain_text("fit() trained no network")
+    desk.start("while True: pass")
+    expect(hint).to_contain_text("When fit() begins to train")
+    desk.at("stop").click()
+    desk.expect_status("stopped")
     desk.at("reset").click()
     expect(hint).to_contain_text("Press Run")
+
+
+def test_an_empty_program_is_neither_run_nor_stepped(desk: Playground) -> None:
+    desk.write(" ")
+    expect(desk.at("run")).to_have_attribute("aria-disabled", "true")
+    expect(desk.at("step")).to_be_disabled()
+    desk.write("print('only words')")
+    expect(desk.at("step")).to_be_enabled()
 
 
 def test_a_program_of_keras_is_translated_from_its_error(desk: Playground) -> None:

@@ -223,7 +223,7 @@ _FAULTS: tuple[tuple[str, str, tuple[str, ...], dict[str, Any]], ...] = (
         {"layers": ("nn.Flatten()", _ZEROS, _ZEROS)},
     ),
     (
-        "not-falling", "a softmax of one unit", ("moons", "table"),
+        "not-falling", "a softmax of one unit", ("moons", "table", "text"),
         {"last": 'nn.Dense(1, activation="softmax")', "loss": '"binary_crossentropy"',
          "data": _COLUMNS},
     ),
@@ -252,7 +252,7 @@ new = x[{rows}:], y[{rows}:]
 model.fit(x[:{rows}], y[:{rows}], epochs=60, verbose=0, seed={seed}, validation_data=new)
 """
         yield Training("table", "overfitting", "noise and few rows", text)
-    for seed in range(6):
+    for seed in range(8):
         head = HEAD.replace("default_rng(0)", f"default_rng({seed})")
         text = f"""{head}\
 x = random.normal(0, 1, (300, 12, 2)).astype(np.float32)

@@ -77,16 +77,21 @@ test("the first step of a training waits for no answer", async (t) => {
   store.liveModel.value = true;
   const asker = new TaskAsker();
   asker.show(true);
-  const asked = async (/** @type {"running" | "paused"} */ state, /** @type {number} */ step) => {
+  const asked = async (
+    /** @type {"running" | "paused"} */ state,
+    /** @type {number} */ step,
+    milliseconds = 1000,
+  ) => {
     store.runState.value = state;
     store.progress.value = { ...store.progress.value, step };
     asker.changed();
-    wait(1000);
+    wait(milliseconds);
     await new Promise(setImmediate);
     return questions;
   };
   assert.equal(await asked("running", 0), 0);
   assert.equal(await asked("running", 1), 1);
   assert.equal(await asked("paused", 0), 2);
+  assert.equal(await asked("running", 0, 3000), 3, "a step that takes so long");
   asker.show(false);
 });

@@ -39,14 +39,16 @@ const fieldsOf = (sort) => [
 const RATIOS = ["0.1", "0.2", "0.3", "0.4", "0.5", "0.6", "0.7", "0.8", "0.9"];
 
 /**
- * The data sets to offer: all of them, once the page has nothing else to do. The program is changed
- * for each, which takes 0.2 s while the page opens.
+ * The data sets to offer: all of them, once the page has nothing else to do or the returned function
+ * is called. The program is changed for each, which takes 0.2 s while the page opens.
  * @param {string} current
  */
 function useKinds(current) {
   const [areAll, setAll] = useState(false);
-  useEffect(() => whenIdle(() => setAll(true)), []);
-  return useMemo(() => (areAll ? Object.keys(SETS) : [current]), [areAll, current]);
+  const offerAll = () => setAll(true);
+  useEffect(() => whenIdle(offerAll), []);
+  const kinds = useMemo(() => (areAll ? Object.keys(SETS) : [current]), [areAll, current]);
+  return /** @type {const} */ ([kinds, offerAll]);
 }
 
 /** A data set of the library. @param {{call: Call, number: number}} props */
@@ -57,7 +59,7 @@ export function DataCard({ call, number }) {
   const hasFields = isMadeUp(call.kind);
   const id = `data-${number}`;
   const current = program.value;
-  const kinds = useKinds(call.kind);
+  const [kinds, offerAll] = useKinds(call.kind);
   const outcomes = useMemo(
     () => kinds.map((kind) => ({ kind, ...setData(current, call, kind, isHeld) })),
     [current, call, kinds, language.value, locksHere.value],
@@ -85,7 +87,7 @@ export function DataCard({ call, number }) {
     ${explained && html`<p class="block-about">${t().blocks.about.data}</p>`}
     <div class="block-fields">
       <${Row} label=${t().blocks.fields.set} id=${id} piece=${call} term=${termOf("set")}>
-        <select id=${id} data-testid="dataset-select" aria-describedby=${termId(id)} value=${call.kind} onChange=${choose}>
+        <select id=${id} data-testid="dataset-select" aria-describedby=${termId(id)} value=${call.kind} onChange=${choose} onFocus=${offerAll}>
           ${outcomes.filter(({ changes }) => changes).map(({ kind }) => html`<option key=${kind} value=${kind} selected=${kind === call.kind}>${titleOf(kind)}</option>`)}
         </select>
       </${Row}>

@@ -19,11 +19,14 @@ export const enabled = computed(() => {
   const ending = intent.value === "stop" || intent.value === "reset";
   const up = engine.value === "up";
   const ready = up && !ending && !queued;
+  const hasProgram = store.source.value.trim() !== "";
   return {
-    run: !store.active.value && !queued && store.source.value.trim() !== "",
+    run: !store.active.value && !queued && hasProgram,
     pause: ready && state === "running" && intent.value !== "pause",
     resume: ready && (state === "paused" || store.resumable.value !== null),
-    step: ready ? state !== "running" : !up && !queued && engine.value === "starting",
+    step:
+      (hasProgram || state === "paused") &&
+      (ready ? state !== "running" : !up && !queued && engine.value === "starting"),
     reset: up ? intent.value !== "reset" : false,
     stop: queued || (store.active.value && up && !ending),
   };

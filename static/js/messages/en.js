@@ -1045,9 +1045,10 @@ export const en = {
       "graph, and for text with a pg.data.Vocabulary.",
     asking: "Asking the network…",
     idle: "Press Run: here you see what the network does with your data while it learns.",
+    awaited: "When fit() begins to train, you see here what the network does with your data.",
     failed: "The run has failed before there was anything to show. See the error.",
     untrained:
-      "This run trained no network. If fit() trains one, you see here what the network does with its data.",
+      "fit() trained no network in this run. If it trains one, you see here what the network does with its data.",
     classNumber: (/** @type {number} */ label) => `class ${label}`,
     planeData: "Data",
     testPoints: "Test points (hollow)",

@@ -8,6 +8,8 @@ import * as store from "../state/store.js";
 
 /** The first answer of a model takes longer than the next ones: its part of the graph is compiled. */
 const FIRST_REST_MS = 300;
+/** A first step that takes longer than this does not notice an answer, which then comes with it. */
+const LONG_STEP_MS = 2000;
 /** Text stays long enough to be read. */
 const TEXT_REST_MS = 1000;
 
@@ -37,11 +39,15 @@ export class TaskAsker {
   );
   #version = 0;
   #cost = 0;
+  #timer = 0;
 
-  /** The model, or the knowledge of it, has changed. The first step of a training waits for no answer. */
+  /** The model, or the knowledge of it, has changed. The first step of a training waits for no answer, unless it is long. */
   changed() {
+    clearTimeout(this.#timer);
     const isBeginning = store.runState.value === "running" && store.progress.value.step === 0;
     this.#asker.changed(store.liveModel.value && !isBeginning);
+    if (isBeginning)
+      this.#timer = setTimeout(() => this.#asker.changed(store.liveModel.value), LONG_STEP_MS);
   }
 
   /** @param {boolean} visible */

@@ -159,6 +159,7 @@ function remark(task) {
   if (store.liveModel.value && !task) return t().task.asking;
   if (store.error.value && store.runState.value === "error" && !store.liveModel.value)
     return t().task.failed;
+  if (store.active.value) return t().task.awaited;
   return store.runState.value === "done" && !store.fit.value ? t().task.untrained : t().task.idle;
 }
 

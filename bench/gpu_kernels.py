@@ -31,6 +31,7 @@ from playgrad.graph.opdef import lookup
 from playgrad.ops.lowering import block_tiling
 from playgrad.ops.lowering.block_tiling import BLOCKS, BlockChoice
 from playgrad.runtime.recurrent_probe import LSTM_STEPS, lstm_shapes, lstm_work
+from playgrad.runtime.row_probe import FEED_FORWARD, feed_forward_shapes, feed_forward_work
 from playgrad.runtime.tuner import Probe, Tuner, measure
 
 WINDOW = {"strides": [1, 1], "padding": [[0, 0], [0, 0]]}
@@ -107,6 +108,14 @@ def recurrence(name: str, rows: int, steps: int, units: int) -> Probe:
     )  # fmt: skip
 
 
+def feed_forward(name: str, rows: int, units: int, wide: int) -> Probe:
+    """Return the probe of the network in a block of a transformer, with its normalizations."""
+    return Probe(
+        f"{name} network {rows} × {units} × {wide}".strip(), "rows", FEED_FORWARD,
+        feed_forward_shapes(rows, units, wide), feed_forward_work(rows, units, wide), scale=0.3,
+    )  # fmt: skip
+
+
 PROBES = (
     *(product("", n, n, n) for n in (256, 512, 1024, 2048)),
     product("W1", 64, 784, 128),
@@ -129,6 +138,9 @@ PROBES = (
     recurrence("", 256, 28, 128),
     recurrence("", 64, 28, 64),
     recurrence("", 32, 100, 256),
+    feed_forward("W4", 256, 64, 256),
+    feed_forward("", 2048, 64, 256),
+    feed_forward("", 512, 128, 512),
     product("", 4096, 4096, 4096),
     *rounded([product("", n, n, n) for n in (256, 1024, 2048, 4096)]),
     *rounded([product("W1B", 128, 784, 512), product("W1B", 128, 512, 512, b="T")]),

@@ -41,12 +41,17 @@ STEPS, LOOP = "steps", "loop"
 RECURRENCES = (STEPS, LOOP)
 """Variants of recurrent layers, forwards and backwards: two dispatches for each step, or one for
 all steps, in which a workgroup keeps the states of some rows of the batch."""
+APART, JOINED = "apart", "joined"
+ROWS = (APART, JOINED)
+"""Variants of normalizations with the products and elementwise operations beside them: a dispatch
+for each, or one for all, in which a workgroup computes some rows."""
 VARIANTS: Mapping[str, tuple[str, ...]] = {
     "product": PRODUCTS,
     "convolution": PRODUCTS,
     "reduction": REDUCTIONS,
     "memory": MEMORY,
     "recurrence": RECURRENCES,
+    "rows": ROWS,
 }
 """The variants of each kind of kernel."""
 WORTH = 0.95
@@ -66,6 +71,7 @@ class Tuning:
     reduction: str
     memory: str = WORDS
     recurrence: str = STEPS
+    rows: str = APART
 
     def of(self, kind: str) -> str:
         """Return the variant for a kind of kernel."""
@@ -75,7 +81,7 @@ class Tuning:
 
 SOFTWARE = Tuning("registers_12x8", "registers_12x8", "few_invocations")
 QUADS = Tuning("quads_8x8", "quads_8x8", "few_invocations")
-HARDWARE = Tuning("shared_64", "shared_64", "trees", recurrence=LOOP)
+HARDWARE = Tuning("shared_64", "shared_64", "trees", recurrence=LOOP, rows=JOINED)
 
 
 def default_tuning(is_software: bool, has_quads: bool = False) -> Tuning:

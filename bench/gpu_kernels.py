@@ -78,7 +78,7 @@ def choices(device: Any, rows: int, depth: int, columns: int) -> None:
     """Print the time of each tile, slices and splits for one product, beside the estimate."""
     probe = product("", rows, depth, columns)
     print(f"| {probe.name} | µs | GFLOP/s | estimate |\n|---|---|---|---|")
-    for variant in ("blocks_8x8", "blocks_8x4", "blocks_4x4"):
+    for variant in ("blocks_8x8", "blocks_8x8_ahead", "blocks_8x4", "blocks_4x4"):
         rule = BLOCKS[variant]
         limits = device.target.limits
         every = block_tiling.possible_choices(rule, depth, limits, device.target.loop_rounds)
@@ -89,6 +89,7 @@ def choices(device: Any, rows: int, depth: int, columns: int) -> None:
             tile = choice.tile
             name = f"{tile.rows} × {tile.columns} by {tile.thread_rows} × {tile.thread_columns}"
             name += f", {choice.slices} slices, {choice.splits} splits"
+            name += ", ahead" if tile.ahead else ""
             time_of = f"{1e6 * seconds:.1f} | {probe.work / seconds / 1e9:.3g}"
             print(f"| {name} | {time_of} | {cost:.0f} |", flush=True)
 

@@ -18,6 +18,7 @@ PRODUCTS = (
     "registers_12x8",
     "quads_8x8",
     "blocks_8x8",
+    "blocks_8x8_ahead",
     "blocks_8x4",
     "blocks_4x4",
     "blocks_8x4_few",
@@ -26,7 +27,8 @@ PRODUCTS = (
 `registers_nxm` tiles n rows by m columns in the registers of one invocation, without barriers;
 `quads_nxm` does so where groups of four invocations can read each other's values. `blocks_nxm`
 stages vectors of four, has up to n x m results in the registers of an invocation, and divides the
-depth of a small product among invocations of 128 processors, or of 16 (`few`)."""
+depth of a small product among invocations of 128 processors, or of 16 (`few`); `ahead` loads the
+next vectors while it multiplies these."""
 TREES, SUBGROUPS = "trees", "subgroups"
 REDUCTIONS = (TREES, "many_invocations", "few_invocations", SUBGROUPS)
 """Variants of reductions: a workgroup for each result, or one invocation for each, with enough

@@ -143,6 +143,18 @@ def test_copies_are_exact(
     assert result.tobytes() == np.ascontiguousarray(expected).tobytes()
 
 
+@pytest.mark.parametrize("rows", [1, 1023, 1024, 1027])
+def test_copies_have_four_vectors_on_their_way(
+    host: WgpuHost, monkeypatch: pytest.MonkeyPatch, rows: int
+) -> None:
+    monkeypatch.setattr(strided_copy, "MANY_ITEMS", 1)
+    x = numbers(rows, 4)
+    attrs = {"slices": [[None, None, -1], [None] * 3]}
+    found, (result,), _ = results(host, "strided_slice", [x], attrs)
+    assert found == "strided_copy_vectors"
+    assert result.tobytes() == x[::-1].tobytes()
+
+
 def test_copies_of_adjacent_fours_bind_vectors() -> None:
     def elements(shape: tuple[int, ...], begin: list[int], size: list[int]) -> set[str]:
         lower = lookup("slice").lower

@@ -139,7 +139,8 @@ def _timed(ran: Outcome) -> Outcome:
     return outcome
 
 
-def _pasted(name: str) -> str:
+def pasted(name: str) -> str:
+    """Return a file of the benchmark as a part of a program for the page."""
     text = (BENCH / name).read_text(encoding="utf-8")
     return text.replace("from __future__ import annotations\n", "")
 
@@ -161,13 +162,13 @@ def by_hand_program(workload: str, settings: Outcome) -> str:
 
 
 def _program(peer: str, names: Outcome, then: str) -> str:
-    parts = [_pasted("measure.py"), _pasted(peer), _PROGRAM]
+    parts = [pasted("measure.py"), pasted(peer), _PROGRAM]
     parts += [f"{name} = {value!r}\n" for name, value in names.items()]
     return "".join([*parts, then])
 
 
 def product_program() -> str:
-    program = _pasted("peers/playgrad_program.py")
+    program = pasted("peers/playgrad_program.py")
     return program + 'print("RESULT" + json.dumps({"gflops": product_gflops()}))\n'
 
 

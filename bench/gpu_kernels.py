@@ -2,12 +2,13 @@
 
 python -m bench.gpu_kernels                        the first GPU, under a minute on a fast one
 python -m bench.gpu_kernels --device gpu:1 --only product --json kernels.json
+python -m bench.gpu_kernels --page --hardware      the same in Chromium
+python -m bench.gpu_kernels --checks none          without what wgpu adds to shaders
 python -m bench.gpu_kernels --choices 64 784 128   every tile of one product, beside its estimate
 
 Each variant is compiled as in any program, compared with NumPy, and replayed by turns with the
 others (`playgrad.runtime.tuner`). "–" is a variant that does not compile on the adapter, or is
-wrong. Sizes are rows × depth × columns; ᵀ says that an operand is stored transposed. "mixed" is
-mixed precision, with the time to round the operands.
+wrong.
 """
 
 from __future__ import annotations
@@ -17,156 +18,67 @@ import json
 import math
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from bench.browser import opened_tab, pasted
+from bench.gpu_probes import chosen, compare, product
+from bench.shader_checks import CHECKS, shader_checks
 from playgrad.devices import registry
 from playgrad.devices.kinds import index_of
 from playgrad.devices.tuning import VARIANTS
-from playgrad.graph.graph import MIXED
-from playgrad.graph.opdef import lookup
 from playgrad.ops.lowering import block_tiling
 from playgrad.ops.lowering.block_tiling import BLOCKS, BlockChoice
-from playgrad.runtime.recurrent_probe import LSTM_STEPS, lstm_shapes, lstm_work
-from playgrad.runtime.tuner import Probe, Tuner, measure
+from playgrad.runtime.tuner import measure
 
-WINDOW = {"strides": [1, 1], "padding": [[0, 0], [0, 0]]}
-SAME = {"strides": [1, 1], "padding": [[2, 2], [2, 2]]}
+Row = Mapping[str, Any]
+"""A probe: ``probe`` (its name), ``kind``, ``work`` and the ``seconds`` of each variant."""
 
+_IN_PAGE = """
+import json
+from playgrad.devices import registry
 
-def product(name: str, rows: int, depth: int, columns: int, a: str = "", b: str = "") -> Probe:
-    """Return the probe of a product; ``a`` or ``b`` is "T" where the operand is transposed."""
-    shapes = (
-        (depth, rows) if a else (rows, depth),
-        (columns, depth) if b else (depth, columns),
-    )
-    size = f"{rows} × {depth} × {columns}".replace(" × ", "ᵀ × ", 1 if a else 0)
-    attrs = {"transpose_a": bool(a), "transpose_b": bool(b)}
-    text = f"{name} {size}{'ᵀ' if b else ''}".strip()
-    return Probe(text, "product", lookup("matmul"), shapes, 2 * rows * depth * columns, attrs)
-
-
-def convolutions(
-    name: str, image: Sequence[int], size: int, outputs: int, attrs: dict[str, Any]
-) -> list[Probe]:
-    """Return the probes of a convolution and its two gradients."""
-    batch, height, width, channels = image
-    shrink = size - 1 - sum(attrs["padding"][0])
-    pixels = (batch, height - shrink, width - shrink, outputs)
-    filters = (size, size, channels, outputs)
-    work = 2 * math.prod(pixels) * math.prod(filters[:3])
-    text = f"{name} {size} × {size} × {channels} × {outputs}"
-
-    def probe(what: str, op: str, *shapes: tuple[int, ...], **more: Any) -> Probe:
-        inputs = tuple(shapes)
-        return Probe(f"{text}{what}", "convolution", lookup(op), inputs, work, {**attrs, **more})
-
-    images = (batch, height, width, channels)
-    probes = [
-        probe("", "conv2d", images, filters),
-        probe(", by filters", "conv2d_filter_gradient", images, pixels, kernel_size=[size, size]),
-    ]
-    if channels > 1:
-        size_of_image = {"image_size": [height, width]}
-        probes.append(
-            probe(", by image", "conv2d_input_gradient", filters, pixels, **size_of_image)
-        )
-    return probes
+device = registry.gpu(0)
+rows = [
+    {"probe": m.probe.name, "kind": m.probe.kind, "work": m.probe.work, "seconds": m.seconds}
+    for m in compare(device, chosen(KINDS, LARGEST or math.inf), SECONDS)
+]
+print("RESULT" + json.dumps({"adapter": device.adapter, "rows": rows}))
+"""
 
 
-def memory(name: str, op: str, shape: tuple[int, ...], passes: int = 2, **attrs: Any) -> Probe:
-    """Return a probe whose work is the bytes that must be moved: ``passes`` times the tensor."""
-    shapes = (shape, *((shape[-1:],) * 2 if op == "layer_normalization" else ()))
-    return Probe(
-        f"{name}, {4 * math.prod(shape) >> 20} MiB", "memory", lookup(op), shapes,
-        4 * passes * math.prod(shape), attrs,
-    )  # fmt: skip
+def in_page(kinds: list[str], largest: float, seconds: float, hardware: bool) -> dict[str, Any]:
+    """Measure in playgrad's page, in Chromium.
+
+    Returns:
+        ``adapter`` and ``rows``.
+    """
+    limit = None if math.isinf(largest) else largest
+    names = {"KINDS": kinds, "LARGEST": limit, "SECONDS": seconds}
+    values = "".join(f"{name} = {value!r}\n" for name, value in names.items())
+    with opened_tab(seconds + 120, hardware) as tab:
+        ran = tab.run_playgrad(f"{pasted('gpu_probes.py')}\n{values}{_IN_PAGE}", "gpu")
+    if "error" in ran:
+        raise SystemExit(f"bench.gpu_kernels: the page failed: {ran['error']}")
+    result: dict[str, Any] = ran["results"][0]
+    return result
 
 
-def reduction(name: str, shape: tuple[int, ...], axes: list[int]) -> Probe:
-    """Return the probe of a sum along ``axes``, whose work is the bytes that it reads."""
-    attrs = {"axes": axes, "keepdims": False}
-    size = 4 * math.prod(shape)
-    text = f"{name}, {size >> 20} MiB"
-    return Probe(text, "reduction", lookup("reduce_sum"), (shape,), size, attrs)
-
-
-def rounded(probes: Sequence[Probe]) -> list[Probe]:
-    """Return ``probes`` in mixed precision; rounding the operands is part of their time."""
-    return [replace(each, name=f"mixed {each.name}", precision=MIXED) for each in probes]
-
-
-def recurrence(name: str, rows: int, steps: int, units: int) -> Probe:
-    """Return the probe of the steps of an LSTM, forwards."""
-    return Probe(
-        f"{name} LSTM {steps} steps × {rows} × {units}".strip(), "recurrence", LSTM_STEPS,
-        lstm_shapes(rows, steps, units), lstm_work(rows, steps, units), scale=0.1,
-    )  # fmt: skip
-
-
-PROBES = (
-    *(product("", n, n, n) for n in (256, 512, 1024, 2048)),
-    product("W1", 64, 784, 128),
-    product("W1", 784, 64, 128, a="T"),
-    product("W1B", 128, 784, 512),
-    product("W1B", 128, 512, 512, b="T"),
-    product("W4", 256, 64, 256),
-    product("W5", 64, 128, 512),
-    product("W5", 128, 1792, 512, a="T"),
-    product("deep", 64, 8192, 64),
-    *convolutions("W3", (32, 28, 28, 1), 3, 32, WINDOW),
-    *convolutions("W3", (32, 26, 26, 32), 3, 64, WINDOW),
-    memory("negative", "neg", (8192, 4096)),
-    memory("reversed rows", "strided_slice", (8192, 4096), slices=[[None, None, -1], [None] * 3]),
-    memory("transposed", "transpose", (8192, 4096), perm=[1, 0]),
-    memory("heads", "transpose", (32, 512, 32, 64), perm=[0, 2, 1, 3]),
-    memory("softmax", "softmax", (32768, 1024), axis=1),
-    memory("layer normalization", "layer_normalization", (32768, 1024), epsilon=1e-5),
-    recurrence("W5", 64, 28, 128),
-    recurrence("", 256, 28, 128),
-    recurrence("", 64, 28, 64),
-    recurrence("", 32, 100, 256),
-    product("", 4096, 4096, 4096),
-    *rounded([product("", n, n, n) for n in (256, 1024, 2048, 4096)]),
-    *rounded([product("W1B", 128, 784, 512), product("W1B", 128, 512, 512, b="T")]),
-    *rounded(convolutions("W3", (32, 26, 26, 32), 3, 64, WINDOW)),
-    *convolutions("W2", (64, 28, 28, 1), 5, 6, SAME),
-    *convolutions("W2", (64, 14, 14, 6), 5, 16, WINDOW),
-    reduction("sums of rows", (32768, 1024), [1]),
-    reduction("sums of columns", (32768, 1024), [0]),
-)
-"""The most important ones first, as time may end."""
-
-
-@dataclass
-class Measured:
-    """The seconds of each variant in one probe."""
-
-    probe: Probe
-    seconds: dict[str, float]
-
-    def rates(self) -> dict[str, float]:
-        """Return GFLOP/s, or for memory GB/s, by variant."""
-        return {name: self.probe.work / seconds / 1e9 for name, seconds in self.seconds.items()}
-
-
-def compare(device: Any, probes: Sequence[Probe], seconds: float) -> Iterator[Measured]:
-    """Measure ``probes`` in turn, as long as there is time."""
-    started = time.perf_counter()
-    tuner = Tuner(device, probes)
-    while not tuner.is_done and time.perf_counter() - started < seconds:
-        probe = tuner.measure_next()
-        yield Measured(probe, dict(tuner.times[probe.name]))
+def on_desktop(device: Any, kinds: list[str], largest: float, seconds: float) -> Iterator[Row]:
+    """Measure through wgpu-py, and yield each row as it comes."""
+    for each in compare(device, chosen(kinds, largest), seconds):
+        probe = each.probe
+        row = {"probe": probe.name, "kind": probe.kind, "work": probe.work}
+        yield {**row, "seconds": each.seconds}
 
 
 def choices(device: Any, rows: int, depth: int, columns: int) -> None:
     """Print the time of each tile, slices and splits for one product, beside the estimate."""
     probe = product("", rows, depth, columns)
     print(f"| {probe.name} | µs | GFLOP/s | estimate |\n|---|---|---|---|")
-    for variant in ("blocks_8x8", "blocks_8x4", "blocks_4x4"):
+    for variant in ("blocks_8x8", "blocks_8x8_ahead", "blocks_8x4", "blocks_4x4"):
         rule = BLOCKS[variant]
         limits = device.target.limits
         every = block_tiling.possible_choices(rule, depth, limits, device.target.loop_rounds)
@@ -177,6 +89,7 @@ def choices(device: Any, rows: int, depth: int, columns: int) -> None:
             tile = choice.tile
             name = f"{tile.rows} × {tile.columns} by {tile.thread_rows} × {tile.thread_columns}"
             name += f", {choice.slices} slices, {choice.splits} splits"
+            name += ", ahead" if tile.ahead else ""
             time_of = f"{1e6 * seconds:.1f} | {probe.work / seconds / 1e9:.3g}"
             print(f"| {name} | {time_of} | {cost:.0f} |", flush=True)
 
@@ -192,6 +105,22 @@ def always(choice: BlockChoice) -> Iterator[None]:
         block_tiling.choose_blocks = usual
 
 
+def print_row(row: Row, before: str) -> None:
+    """Print the rates of a row, and the head of a table if its kind is not that of the row
+    ``before``."""
+    kind = row["kind"]
+    if kind != before:
+        unit = "GB/s" if kind in ("memory", "reduction") else "GFLOP/s"
+        names = VARIANTS[kind]
+        print(f"\n| {kind}, {unit} | {' | '.join(names)} |\n|{'---|' * (len(names) + 1)}")
+    seconds = row["seconds"]
+    cells = (
+        f"{row['work'] / seconds[name] / 1e9:.3g}" if name in seconds else "–"
+        for name in VARIANTS[kind]
+    )
+    print(f"| {row['probe']} | {' | '.join(cells)} |", flush=True)
+
+
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="bench.gpu_kernels", description=__doc__.splitlines()[0])
     parser.add_argument("--device", default="gpu:0")
@@ -199,35 +128,35 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--seconds", type=float, default=55, help="begin no probe after this time")
     parser.add_argument("--largest", type=float, default=math.inf, help="in 10^9 operations")
     parser.add_argument("--choices", type=int, nargs=3, metavar=("ROWS", "DEPTH", "COLUMNS"))
+    parser.add_argument("--page", action="store_true", help="in Chromium, in playgrad's page")
+    parser.add_argument("--hardware", action="store_true", help="in Chromium, on the machine's GPU")
+    parser.add_argument("--checks", choices=tuple(CHECKS), help="of wgpu-py; by default its own")
     parser.add_argument("--json", type=Path, metavar="FILE")
     options = parser.parse_args(arguments)
-    device = registry.gpu(index_of(options.device))
-    print(f"{device.adapter}, {time.strftime('%Y-%m-%d %H:%M UTC', time.gmtime())}")
-    if options.choices:
-        choices(device, *options.choices)
-        return 0
-    probes = [
-        probe
-        for probe in PROBES
-        if probe.kind in (options.only or VARIANTS) and probe.work <= 1e9 * options.largest
-    ]
-    kind = ""
-    rows = []
-    for measured in compare(device, probes, options.seconds):
-        if measured.probe.kind != kind:
-            kind = measured.probe.kind
-            unit = "GB/s" if kind in ("memory", "reduction") else "GFLOP/s"
-            names = VARIANTS[kind]
-            print(f"\n| {kind}, {unit} | {' | '.join(names)} |\n|{'---|' * (len(names) + 1)}")
-        rates = measured.rates()
-        cells = (f"{rates[name]:.3g}" if name in rates else "–" for name in VARIANTS[kind])
-        print(f"| {measured.probe.name} | {' | '.join(cells)} |", flush=True)
-        rows.append({"probe": measured.probe.name, "kind": kind, "seconds": measured.seconds})
-    left = len(probes) - len(rows)
-    if left:
-        print(f"\n{left} of {len(probes)} probes were left out after {options.seconds:g} s.")
+    if options.page and (options.choices or options.checks):
+        parser.error("--page takes no --choices and no --checks")
+    asked = options.only, options.largest, options.seconds
+    rows: list[Row] = []
+    with shader_checks(options.checks):
+        if options.page:
+            measured = in_page(*asked, options.hardware)
+            adapter, found = measured["adapter"], iter(measured["rows"])
+        else:
+            device = registry.gpu(index_of(options.device))
+            adapter, found = device.adapter, on_desktop(device, *asked)
+        print(f"{adapter}, {time.strftime('%Y-%m-%d %H:%M UTC', time.gmtime())}")
+        if options.choices:
+            choices(device, *options.choices)
+            return 0
+        for row in found:
+            print_row(row, rows[-1]["kind"] if rows else "")
+            rows.append(row)
+    count = len(chosen(*asked[:2]))
+    if len(rows) < count:
+        left = count - len(rows)
+        print(f"\n{left} of {count} probes were left out after {options.seconds:g} s.")
     if options.json:
-        text = json.dumps({"adapter": device.adapter, "rows": rows}, indent=1)
+        text = json.dumps({"adapter": adapter, "checks": options.checks, "rows": rows}, indent=1)
         options.json.write_text(text + "\n", encoding="utf-8")
     return 0
 

@@ -6,9 +6,10 @@
 // are added in order. So a deep product with few results keeps many invocations busy, and its bits
 // do not depend on timing.
 //
-// An invocation stages blocks of 4 x 4 elements (ops/lowering/block_tiling.py unrolls that, and the
-// sums). They are loaded as vectors along the axis on which
-// four elements are adjacent in memory, and stored as vectors of four rows of A or columns of B.
+// An invocation stages blocks of 4 x 4 elements (ops/lowering/block_tile.py unrolls that, and the
+// sums). They are loaded as vectors along the axis on which four elements are adjacent in memory, and
+// stored as vectors of four rows of A or columns of B. Some tiles load the blocks of the next round
+// into registers before the products of this one, so that the loads take their time meanwhile.
 // Depths past the end are staged as zero in both operands; rows and columns past the edge are not
 // stored.
 
@@ -223,23 +224,37 @@ fn block_b(column: u32, depth: u32, end: u32, batch: u32) -> mat4x4<f32> {
   );
 }
 
+// Where in a step of a slice block `number` is: its quad of rows or columns, and its first depth.
 // Adjacent invocations load what is adjacent in memory.
-fn stage_a(number: u32, slice: u32, row: u32, depth: u32, end: u32, batch: u32) {
-  let quad = select(number % ROW_QUADS, number / STEP_QUADS, A_ALONG_DEPTH);
-  let k = 4u * select(number / ROW_QUADS, number % STEP_QUADS, A_ALONG_DEPTH);
-  let block = block_a(row + 4u * quad, depth + k, end, batch);
-  let at = (slice * STEP + k) * ROW_QUADS + quad;
+fn place_of(number: u32, quads: u32, is_along_depth: bool) -> vec2<u32> {
+  if (is_along_depth) {
+    return vec2<u32>(number / STEP_QUADS, 4u * (number % STEP_QUADS));
+  }
+  return vec2<u32>(number % quads, 4u * (number / quads));
+}
+
+fn load_a(number: u32, row: u32, depth: u32, end: u32, batch: u32) -> mat4x4<f32> {
+  let place = place_of(number, ROW_QUADS, A_ALONG_DEPTH);
+  return block_a(row + 4u * place.x, depth + place.y, end, batch);
+}
+
+fn load_b(number: u32, column: u32, depth: u32, end: u32, batch: u32) -> mat4x4<f32> {
+  let place = place_of(number, COLUMN_QUADS, B_ALONG_DEPTH);
+  return block_b(column + 4u * place.x, depth + place.y, end, batch);
+}
+
+fn put_a(number: u32, slice: u32, block: mat4x4<f32>) {
+  let place = place_of(number, ROW_QUADS, A_ALONG_DEPTH);
+  let at = (slice * STEP + place.y) * ROW_QUADS + place.x;
   tile_a[at] = block[0];
   tile_a[at + ROW_QUADS] = block[1];
   tile_a[at + 2u * ROW_QUADS] = block[2];
   tile_a[at + 3u * ROW_QUADS] = block[3];
 }
 
-fn stage_b(number: u32, slice: u32, column: u32, depth: u32, end: u32, batch: u32) {
-  let quad = select(number % COLUMN_QUADS, number / STEP_QUADS, B_ALONG_DEPTH);
-  let k = 4u * select(number / COLUMN_QUADS, number % STEP_QUADS, B_ALONG_DEPTH);
-  let block = block_b(column + 4u * quad, depth + k, end, batch);
-  let at = (slice * STEP + k) * COLUMN_QUADS + quad;
+fn put_b(number: u32, slice: u32, block: mat4x4<f32>) {
+  let place = place_of(number, COLUMN_QUADS, B_ALONG_DEPTH);
+  let at = (slice * STEP + place.y) * COLUMN_QUADS + place.x;
   tile_b[at] = block[0];
   tile_b[at + COLUMN_QUADS] = block[1];
   tile_b[at + 2u * COLUMN_QUADS] = block[2];
@@ -275,10 +290,12 @@ fn main(
   let end = min(start + DEPTH_PER_SPLIT, FULL_DEPTH);
 
 ${sums}
+${ahead}
   for (var depth = start; depth < end; depth += SLICES * STEP) {
     let first = depth + slice * STEP;
 ${staging}
     workgroupBarrier();
+${next}
     for (var k = 0u; k < STEP; k++) {
       let at_a = (slice * STEP + k) * ROW_QUADS + down;
       let at_b = (slice * STEP + k) * COLUMN_QUADS + across;

@@ -15,15 +15,17 @@ import pytest
 from bench import (
     compiled_steps,
     gpu_kernels,
+    gpu_probes,
     inference_in_page,
     node_times,
     parallel,
     small_models,
 )
 from bench.browser import playgrad_program
+from bench.gpu_costs import report
 from bench.open_views import interval_of_median
 from playgrad.benchmark.workloads import WORKLOADS, flops, weights_of
-from playgrad.devices.tuning import MEMORY, PRODUCTS
+from playgrad.devices.tuning import MEMORY, PRODUCTS, VARIANTS
 from playgrad.graph.spec import TensorSpec
 from playgrad.ops.core.kernel import KernelRequest
 from playgrad.runtime.tuner import Probe
@@ -89,7 +91,7 @@ def test_a_quick_run_reports_every_part(
     assert [row["problems"] for row in rows] == [[]] * len(rows)
 
 
-@pytest.mark.parametrize("probe", gpu_kernels.PROBES, ids=lambda probe: probe.name)
+@pytest.mark.parametrize("probe", gpu_probes.PROBES, ids=lambda probe: probe.name)
 def test_probes_of_kernels_are_valid(probe: Probe) -> None:
     """Also of those that take too long here. References are run on smaller inputs."""
     if probe.op.expand is not None:  # it becomes others, and all of its sizes belong together
@@ -114,11 +116,11 @@ def test_kernels_are_compared_on_a_gpu(
 ) -> None:
     """And a product that no time is left for is named."""
     probes = (
-        gpu_kernels.product("W1", 8, 4, 12, a="T"),
-        gpu_kernels.memory("negative", "neg", (8, 4)),
-        gpu_kernels.product("", 4096, 4096, 4096),
+        gpu_probes.product("W1", 8, 4, 12, a="T"),
+        gpu_probes.memory("negative", "neg", (8, 4)),
+        gpu_probes.product("", 4096, 4096, 4096),
     )
-    monkeypatch.setattr(gpu_kernels, "PROBES", probes)
+    monkeypatch.setattr(gpu_probes, "PROBES", probes)
     report = tmp_path / "kernels.json"
     assert gpu_kernels.main(["--largest", "1", "--json", str(report)]) == 0
     out = capsys.readouterr().out
@@ -178,3 +180,20 @@ def test_small_models_are_measured_in_every_form(monkeypatch: pytest.MonkeyPatch
     assert [row[1] for row in table[:4]] == ["float32", "float16", "int8", "int4"]
     assert len({row[1] for row in table}) == len(table) == 9
     assert {float(row[5]) > 1.5 for row in table[1:]} == {True}
+
+
+def test_costs_of_a_gpu_need_right_products(capsys: pytest.CaptureFixture[str]) -> None:
+    tile = {"rows": 64, "columns": 64, "step": 16, "down": 8, "across": 4, "prefetch": True}
+    row = {"size": 256, **tile, "unroll": False, "gigaflops": 1.5, "error": 1e-9}
+    outcome = {"adapter": "a", "features": [], "opened": [], "dispatches": [], "bandwidth": []}
+    report({**outcome, "products": [row]})
+    assert "| 256³ | 64 × 64 × 16 by 8 × 4, prefetch | 1.5 | 1.0e-09 |" in capsys.readouterr().out
+    for error in (1.0, math.nan):
+        with pytest.raises(SystemExit, match="64 × 64 × 16"):
+            report({**outcome, "products": [{**row, "error": error}]})
+
+
+def test_probes_are_chosen_by_kind_and_size() -> None:
+    assert {probe.kind for probe in gpu_probes.chosen([], math.inf)} == set(VARIANTS)
+    small = gpu_probes.chosen(["product"], 0.1)
+    assert small and all(p.kind == "product" and p.work <= 1e8 for p in small)

@@ -49,13 +49,13 @@ multiply packed int8. llvmpipe takes longer for one kernel of sixteen than for f
 time for one that it has seen."""
 BY_VECTORS = Tuning("blocks_8x8", "blocks_8x4", "trees", "vectors")
 BY_SUBGROUPS = Tuning("shared_64", "shared_64", "subgroups")
+MEMORY_SIZES = ("LEAST_ITEMS", "MANY_ITEMS")
 LEAST_SIZES = [
-    (vector_kernel, "LEAST_ITEMS"),
-    (strided_copy, "LEAST_ITEMS"),
+    *((module, name) for module in (vector_kernel, strided_copy) for name in MEMORY_SIZES),
     (layer_normalization, "LEAST_SIZE"),
     (block_tiling, "WIDE_FROM"),
 ]
-"""From which on the kernels of family "vectors" read four numbers at a time."""
+"""From which on the kernels of family "vectors" read four numbers, or four vectors, at a time."""
 VALUES = ["registers", "shared", "registers_of_many", "shared_of_many", "vectors", "subgroups"]
 GRADIENTS = ["apart", *VALUES]
 # Operations with a kernel that depends on the family, except operations that others become.

@@ -153,7 +153,7 @@ def test_each_device_has_its_own_operations() -> None:
 def test_the_passes_begin_with_the_graph_and_end_with_the_operations(model: Any) -> None:
     passes = pg.inspect(model).step().passes
     names = ["prune", "specialise", "fold", "share", "place", "mixed", "guard", "sort_once"]
-    names += ["roll", "split", "fuse", "order"]
+    names += ["roll", "split", "fuse", "join_rows", "order"]
     assert [each.name for each in passes] == names
     assert passes[0].before == len(model.graph.nodes)
     for earlier, later in pairwise(passes):

@@ -52,6 +52,7 @@ packed_dot = device.target.has_packed_dot and IS_SOFTWARE
 tuning = Tuning(*TUNING) if TUNING else None
 if tuning:  # also for the small tensors of the samples
     vector_kernel.LEAST_ITEMS = strided_copy.LEAST_ITEMS = 1
+    vector_kernel.MANY_ITEMS = strided_copy.MANY_ITEMS = 1
     layer_normalization.LEAST_SIZE = block_tiling.WIDE_FROM = 1
 
 def check(name):

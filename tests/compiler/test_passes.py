@@ -14,6 +14,7 @@ from playgrad.compiler.compile import compile_program
 from playgrad.compiler.fold import fold
 from playgrad.compiler.fuse import fuse
 from playgrad.compiler.guard import guard
+from playgrad.compiler.join_rows import join_rows
 from playgrad.compiler.order import order_writes
 from playgrad.compiler.place import Policy, place
 from playgrad.compiler.program import Program
@@ -31,6 +32,7 @@ from tests.sweeps import examples
 
 GPU = "gpu:0"
 AVAILABLE = ("cpu:0", GPU)
+HARD = Target(is_software=False, limits=Limits())
 
 
 def passes(sampled: Sampled) -> list[tuple[str, Callable[[Program], Program]]]:
@@ -42,9 +44,10 @@ def passes(sampled: Sampled) -> list[tuple[str, Callable[[Program], Program]]]:
         ("place", lambda p: place(p, Policy(GPU, AVAILABLE))),
         ("guard", guard),
         ("sort_once", sort_once),
-        ("roll", lambda p: roll(p, lambda device: Target(is_software=False, limits=Limits()))),
+        ("roll", lambda p: roll(p, lambda device: HARD)),
         ("split", split),
         ("fuse", fuse),
+        ("join_rows", lambda p: join_rows(p, lambda device: HARD)),
         ("order", order_writes),
     ]
 

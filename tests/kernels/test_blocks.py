@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -77,6 +78,9 @@ def test_every_tile_computes_the_product(
     first, second = (product(host, a, b) for _ in range(2))
     assert_close(first, a @ b)
     assert first.tobytes() == second.tobytes()
+    # Loading ahead is no other order of additions.
+    choice = BlockChoice(replace(tile, ahead=not tile.ahead), slices, splits=2)
+    assert product(host, a, b).tobytes() == first.tobytes()
 
 
 @pytest.mark.gpu

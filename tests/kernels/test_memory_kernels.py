@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 import playgrad as pg
+from playgrad.devices import registry
 from playgrad.devices._wgpu import WgpuHost
+from playgrad.devices.tuning import VECTORS
 from playgrad.graph.opdef import lookup
 from playgrad.ops.elementwise import vector_kernel
 from playgrad.ops.lowering import layer_normalization, strided_copy
@@ -72,6 +75,44 @@ def test_elementwise_kernels_compute_four_elements(
     assert [one.tobytes() for one in by_vectors] == [other.tobytes() for other in usual]
 
 
+@pytest.mark.parametrize(("name", "count", "each"), [("neg", 1, 4), ("add", 2, 2), ("where", 3, 1)])
+@pytest.mark.parametrize("size", [4, 4 * 1024, 4 * 1027])
+def test_an_invocation_has_four_vectors_on_their_way(
+    host: WgpuHost, monkeypatch: pytest.MonkeyPatch, name: str, count: int, each: int, size: int
+) -> None:
+    """Up to 1024 vectors fill a workgroup; the rest of the next one has nothing to do."""
+    monkeypatch.setattr(vector_kernel, "MANY_ITEMS", 1)
+    inputs = [numbers(size, seed=n) for n in range(count)]
+    if name == "where":
+        inputs[0] = inputs[0] > 0
+    op = lookup(name)
+    assert op.lower is not None
+    request = make_request(inputs, [((size,), "float32")], {}, BY_BLOCKS)
+    (call,) = op.lower(request).calls
+    assert call.iterations == 4 * each and call.code.count("[min(place") == count * each
+    _, by_vectors, usual = results(host, name, inputs)
+    assert by_vectors[0].tobytes() == usual[0].tobytes()
+
+
+def test_an_update_in_place_is_done_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also that of the last vector, which invocations past the end load as well."""
+    monkeypatch.setattr(vector_kernel, "MANY_ITEMS", 1)
+    device = registry.gpu(0)
+    measured = replace(device.target.tuning, memory=VECTORS)
+    monkeypatch.setattr(device, "target", replace(device.target, measured=measured))
+    start = numbers(4 * 1027)
+    with pg.Graph().as_default() as graph, pg.Session(graph, "gpu") as session:
+        variable = pg.Variable(start, name="counted")
+        update = variable.assign_add(1.0)
+        for _ in range(2):
+            session.run(update)
+        plans = session.compiled([update], {}).plans.values()
+        families = [kernel["family"] for each in plans for kernel in each.plan["kernels"]]
+        assert "elementwise_vectors" in families
+        result = session.run(variable)
+    np.testing.assert_array_equal(result, start + np.float32(1) + np.float32(1))
+
+
 def test_other_elementwise_kernels_are_as_before(host: WgpuHost) -> None:
     for inputs in ([numbers(3, 5)], [numbers(8).astype(np.float16)]):
         family, _, _ = results(host, "neg", inputs)
@@ -100,6 +141,18 @@ def test_copies_are_exact(
     found, (result,), _ = results(host, name, [x], attrs)
     assert found == family
     assert result.tobytes() == np.ascontiguousarray(expected).tobytes()
+
+
+@pytest.mark.parametrize("rows", [1, 1023, 1024, 1027])
+def test_copies_have_four_vectors_on_their_way(
+    host: WgpuHost, monkeypatch: pytest.MonkeyPatch, rows: int
+) -> None:
+    monkeypatch.setattr(strided_copy, "MANY_ITEMS", 1)
+    x = numbers(rows, 4)
+    attrs = {"slices": [[None, None, -1], [None] * 3]}
+    found, (result,), _ = results(host, "strided_slice", [x], attrs)
+    assert found == "strided_copy_vectors"
+    assert result.tobytes() == x[::-1].tobytes()
 
 
 def test_copies_of_adjacent_fours_bind_vectors() -> None:
@@ -162,8 +215,6 @@ def test_layer_normalization_reads_a_row_once(host: WgpuHost, width: int) -> Non
 
 def test_programs_run_kernels_that_bind_vectors(host: WgpuHost) -> None:
     """Also in place, beside merged kernels, and on a variable."""
-    from playgrad.devices import registry
-
     device = registry.gpu(0)
     usual = device.target
     device.target = BY_BLOCKS

@@ -11,6 +11,7 @@ from playgrad.compiler.cache import CompileCache
 from playgrad.compiler.fold import fold
 from playgrad.compiler.fuse import fuse
 from playgrad.compiler.guard import guard
+from playgrad.compiler.join_rows import join_rows
 from playgrad.compiler.mixed import mixed
 from playgrad.compiler.order import order_writes
 from playgrad.compiler.place import Policy, place
@@ -148,6 +149,7 @@ def _all_passes(shapes: Mapping[str, tuple[int, ...]], policy: Policy) -> list[t
         ("roll", lambda p: roll(p, policy.target)),
         ("split", split),
         ("fuse", fuse),
+        ("join_rows", lambda p: join_rows(p, policy.target)),
         ("order", order_writes),
     ]
 

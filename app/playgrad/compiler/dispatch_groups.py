@@ -95,6 +95,7 @@ class DispatchGroup:
         self.count += 1
         if not self._may_join(dispatch):
             self.is_closed = True
+        if not _is_mergeable(dispatch):
             return
         self.has_tiles |= dispatch.call.results > 1
         self.largest = max(self.largest, workgroup_size_of(dispatch))

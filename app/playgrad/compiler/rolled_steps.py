@@ -151,7 +151,7 @@ class RolledSteps:
 
     def _outside(self, tensors: Sequence[Tensor], width: int) -> Ref:
         """Return the operand that is one of ``tensors`` in each step."""
-        numbers = [_number(x) for x in tensors]
+        numbers = [number_of(x) for x in tensors]
         if numbers[0] is not None and all(n == numbers[0] for n in numbers):
             return numbers[0]
         if all(x is tensors[0] for x in tensors):
@@ -198,7 +198,7 @@ class RolledSteps:
 
     def _carried(self, initial: Mapping[Value, Tensor]) -> list[Carried]:
         return [
-            Carried(value, _number(x) or self._same(x, x.spec.static_shape[1]))
+            Carried(value, number_of(x) or self._same(x, x.spec.static_shape[1]))
             for value, x in initial.items()
         ]
 
@@ -220,7 +220,7 @@ class RolledSteps:
                     found.append(KeptValue(value, "last"))
                     self.kept.append(tensors[-1:])
                     continue
-                begins = value in initial and _number(initial[value]) is None
+                begins = value in initial and number_of(initial[value]) is None
                 found.append(KeptValue(value, self._order(tensors), begins))
                 self.kept.append([initial[value], *tensors] if begins else tensors)
         return self._numbered(found)
@@ -259,7 +259,7 @@ class RolledSteps:
         return found
 
 
-def _number(tensor: Tensor) -> Ref | None:
+def number_of(tensor: Tensor) -> Ref | None:
     """Return the number that all elements of a constant are; None for any other tensor."""
     node = without_aliases(tensor).node
     if node.op.name != "constant" or not tensor.spec.size:

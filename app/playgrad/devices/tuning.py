@@ -18,6 +18,7 @@ PRODUCTS = (
     "registers_12x8",
     "quads_8x8",
     "blocks_8x8",
+    "blocks_8x8_ahead",
     "blocks_8x4",
     "blocks_4x4",
     "blocks_8x4_few",
@@ -26,7 +27,8 @@ PRODUCTS = (
 `registers_nxm` tiles n rows by m columns in the registers of one invocation, without barriers;
 `quads_nxm` does so where groups of four invocations can read each other's values. `blocks_nxm`
 stages vectors of four, has up to n x m results in the registers of an invocation, and divides the
-depth of a small product among invocations of 128 processors, or of 16 (`few`)."""
+depth of a small product among invocations of 128 processors, or of 16 (`few`); `ahead` loads the
+next vectors while it multiplies these."""
 TREES, SUBGROUPS = "trees", "subgroups"
 REDUCTIONS = (TREES, "many_invocations", "few_invocations", SUBGROUPS)
 """Variants of reductions: a workgroup for each result, or one invocation for each, with enough
@@ -41,12 +43,17 @@ STEPS, LOOP = "steps", "loop"
 RECURRENCES = (STEPS, LOOP)
 """Variants of recurrent layers, forwards and backwards: two dispatches for each step, or one for
 all steps, in which a workgroup keeps the states of some rows of the batch."""
+APART, JOINED = "apart", "joined"
+ROWS = (APART, JOINED)
+"""Variants of normalizations with the products and elementwise operations beside them: a dispatch
+for each, or one for all, in which a workgroup computes some rows."""
 VARIANTS: Mapping[str, tuple[str, ...]] = {
     "product": PRODUCTS,
     "convolution": PRODUCTS,
     "reduction": REDUCTIONS,
     "memory": MEMORY,
     "recurrence": RECURRENCES,
+    "rows": ROWS,
 }
 """The variants of each kind of kernel."""
 WORTH = 0.95
@@ -66,6 +73,7 @@ class Tuning:
     reduction: str
     memory: str = WORDS
     recurrence: str = STEPS
+    rows: str = APART
 
     def of(self, kind: str) -> str:
         """Return the variant for a kind of kernel."""
@@ -75,7 +83,7 @@ class Tuning:
 
 SOFTWARE = Tuning("registers_12x8", "registers_12x8", "few_invocations")
 QUADS = Tuning("quads_8x8", "quads_8x8", "few_invocations")
-HARDWARE = Tuning("shared_64", "shared_64", "trees", recurrence=LOOP)
+HARDWARE = Tuning("shared_64", "shared_64", "trees", recurrence=LOOP, rows=JOINED)
 
 
 def default_tuning(is_software: bool, has_quads: bool = False) -> Tuning:

@@ -28,6 +28,7 @@ from playgrad.graph.graph import FLOAT32, Graph
 from playgrad.graph.opdef import OpDef, lookup
 from playgrad.ops.state import placeholder
 from playgrad.runtime.recurrent_probe import LSTM_STEPS, lstm_shapes, lstm_work
+from playgrad.runtime.row_probe import FEED_FORWARD, feed_forward_shapes, feed_forward_work
 
 Array = np.ndarray[Any, Any]
 
@@ -124,6 +125,10 @@ PROBES = (
     Probe(
         "steps of an LSTM", "recurrence", LSTM_STEPS, lstm_shapes(64, 12, 128),
         lstm_work(64, 12, 128), scale=0.1,
+    ),
+    Probe(
+        "feed forward by rows", "rows", FEED_FORWARD, feed_forward_shapes(256, 64, 256),
+        feed_forward_work(256, 64, 256), scale=0.3,
     ),
 )  # fmt: skip
 

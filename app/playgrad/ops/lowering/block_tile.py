@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import ceil
 
@@ -18,6 +19,7 @@ class BlockTile:
         thread_rows, thread_columns: the results of an invocation, multiples of 4.
         step: the depths that a slice stages at a time, a multiple of 4.
         slices: the numbers of slices to choose from.
+        ahead: whether an invocation loads what the next round stages before it multiplies.
     """
 
     rows: int
@@ -26,6 +28,7 @@ class BlockTile:
     thread_columns: int
     step: int
     slices: tuple[int, ...] = (1,)
+    ahead: bool = False
 
     @property
     def threads(self) -> int:
@@ -84,20 +87,52 @@ def tile_code(tile: BlockTile, slices: int) -> dict[str, str]:
         "sums": indented(2, (f"var {name} = vec4<f32>();" for name in names)),
         "products": indented(6, products),
         "results": ", ".join(names),
-        "staging": indented(4, _staging(tile)),
+        **_staging(tile),
         "slices": indented(4, _SUM_OF_SLICES if slices > 1 else ()),
     }
 
 
-def _staging(tile: BlockTile) -> list[str]:
-    """Return the lines by which the invocations of a slice stage all blocks, first those of A."""
+def _staging(tile: BlockTile) -> dict[str, str]:
+    """Return the lines by which the invocations of a slice stage blocks, and load them ahead."""
+
+    def put(letter: str, number: str, i: int) -> str:
+        return f"put_{letter}({number}, slice, next{i});"
+
+    def load(letter: str, number: str, depth: str) -> str:
+        first = {"a": "first_row", "b": "first_column"}[letter]
+        return f"load_{letter}({number}, {first}, {depth}, end, batch)"
+
+    if not tile.ahead:
+        staging = _for_blocks(
+            tile, lambda x, number, i: f"put_{x}({number}, slice, {load(x, number, 'first')});"
+        )
+        return {"ahead": "", "staging": indented(4, staging), "next": ""}
+
+    def loads(depth: str) -> list[str]:
+        return _for_blocks(tile, lambda x, number, i: f"next{i} = {load(x, number, depth)};")
+
+    puts = _for_blocks(tile, put)
+    declared = [f"var next{i} = mat4x4<f32>();" for i in range(len(puts))]
+    return {
+        "ahead": indented(2, [*declared, *loads("start + slice * STEP")]),
+        "staging": indented(4, puts),
+        "next": indented(4, loads("first + SLICES * STEP")),
+    }
+
+
+def _for_blocks(tile: BlockTile, line: Callable[[str, str, int], str]) -> list[str]:
+    """Return ``line`` for all blocks that an invocation stages, first those of A.
+
+    Args:
+        line: returns WGSL by the operand's letter, the number of the block in a step, and that
+            among the blocks of an invocation.
+    """
     of_a, of_b = tile.rows * tile.step // 16, tile.columns * tile.step // 16
     lines = []
-    for first in range(0, of_a + of_b, tile.threads):
-        place = "slice, first_{}, first, end, batch"
-        a = f"stage_a(thread + {first}u, {place.format('row')});"
+    for i, first in enumerate(range(0, of_a + of_b, tile.threads)):
+        a = line("a", f"thread + {first}u", i)
         number = f"thread + {first}u - {of_a}u"
-        b = f"stage_b({number}, {place.format('column')});"
+        b = line("b", number, i)
         if first + tile.threads <= of_a:
             lines.append(a)
             continue

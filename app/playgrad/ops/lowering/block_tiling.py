@@ -59,6 +59,14 @@ BLOCKS = {
     "blocks_8x8": BlockVariant(
         (BlockTile(128, 128, 8, 8, 16), BlockTile(64, 64, 8, 8, 16), *SMALL), processors=128
     ),
+    "blocks_8x8_ahead": BlockVariant(
+        (
+            BlockTile(128, 128, 8, 8, 8, ahead=True),
+            BlockTile(64, 64, 8, 8, 16, ahead=True),
+            *SMALL,
+        ),
+        processors=128,
+    ),
     "blocks_8x4": BlockVariant(
         (BlockTile(128, 64, 8, 4, 16), BlockTile(64, 64, 8, 4, 16), *SMALL), processors=128
     ),

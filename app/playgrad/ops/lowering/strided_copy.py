@@ -26,6 +26,8 @@ from playgrad.ops.lowering.item_kernel import item_kernel, mixed_radix, number_t
 
 LEAST_ITEMS = 1 << 20
 """Elements from which on a copy is large: 4 MiB, which take a GPU about as long as a dispatch."""
+MANY_ITEMS = 1 << 22
+"""Elements from which on there is work for all processors if an invocation has four vectors."""
 SQUARE = 32
 """The side of a square; TILE of transposed_copy.wgsl."""
 _INVOCATIONS = 256
@@ -106,7 +108,7 @@ def copy_elements(
     ``number`` is the index of the input, ``output`` that of the result. An element consists of
     ``lanes`` numbers, 1 or 4.
     """
-    items = prod(sizes)
+    items, limits = prod(sizes), request.target.limits
     if not items:  # a constant place outside the input does not compile, even if it is not read
         source = "0u"
     number_type(request.inputs[number])
@@ -115,6 +117,19 @@ def copy_elements(
         bindings = tuple(
             replace(binding, element=f"vec{lanes}<{binding.element}>") for binding in bindings
         )
+        if lanes * items >= MANY_ITEMS:
+            size = min(_INVOCATIONS, limits.max_compute_invocations_per_workgroup)
+            groups = grid(-(-items // 4), size, limits)
+            params = {"items": items, "source": source, "target": target}
+            code = render(
+                "strided_copy_vectors.wgsl",
+                SOURCE=source,
+                TARGET=target,
+                WORKGROUP=size,
+                GRID_X=groups[0],
+                ITEMS=items,
+            )
+            return KernelCall("strided_copy_vectors", params, code, bindings, groups, 4)
     return item_kernel(
         request,
         "strided_copy.wgsl",

@@ -161,6 +161,46 @@ def _masked(rows: int, steps: int, units: int, depth: int) -> Sample:
     return Sample(arrays, recurrence.attrs())
 
 
+def _normalized(rows: int, width: int, wide: int) -> Sample:
+    """Return one step: a normalization between two products, and the gradient of one."""
+    epsilon = {"epsilon": 1e-3}
+    recurrence = Recurrence(
+        rows,
+        1,
+        [
+            StepSource(0, 0, 0, width, 1, width),
+            StepSource(1, 0, 0, 0, 1, width),
+            StepSource(1, width, 0, 0, 1, width),
+        ],
+        [
+            Instruction("layer_normalization", epsilon, [("source", n) for n in range(3)], [width]),
+            Instruction("matmul", _PLAIN, [("value", 0, 0), ("input", 2, 0)], [wide]),
+            Instruction("tanh", {}, [("value", 1, 0)], [wide]),
+            Instruction("matmul", _PLAIN, [("value", 2, 0), ("input", 3, 0)], [width]),
+            Instruction("add", {}, [("value", 3, 0), ("source", 0)], [width]),
+            Instruction(
+                "layer_normalization_gradient",
+                epsilon,
+                [("value", 4, 0), ("source", 1), ("value", 0, 0)],
+                [width, width],
+            ),
+            Instruction("matmul", _PLAIN, [("value", 5, 0), ("input", 2, 0)], [wide]),
+        ],
+        [],
+        [
+            KeptValue(value, "last", output=number)
+            for number, value in enumerate([(0, 0), (1, 0), (4, 0), (5, 0), (5, 1), (6, 0)])
+        ],
+    )
+    arrays = (
+        floats(rows, width),
+        floats(2 * width, seed=1),
+        floats(width, wide, low=-0.3, high=0.3),
+        floats(wide, width, low=-0.3, high=0.3),
+    )
+    return Sample(arrays, recurrence.attrs())
+
+
 RECURRENCE = register(
     OpDef(
         "recurrence",
@@ -173,6 +213,9 @@ RECURRENCE = register(
             _lstm(9, 2, 64),
             _masked(5, 3, 4, 3),
             _masked(2, 2, 40, 70),
+            _normalized(5, 7, 9),
+            _normalized(130, 20, 70),
+            _normalized(1, 1, 1),
         ),
         invalid=(
             InvalidSample(

@@ -48,7 +48,7 @@ class Formula:
             )
         exprs = lookup(each.op).elementwise.build(each.attrs)
         reads = [(number, 0) for number in range(len(each.inputs))]
-        return cls(width, reads, exprs, [(0, 0)])
+        return cls(width, reads, exprs, [(number, 0) for number in range(len(exprs))])
 
 
 def _blocks(counts: Sequence[int], units: int) -> list[tuple[int, int]]:

@@ -28,9 +28,15 @@ from playgrad.ops.expression import wgsl
 from playgrad.ops.expression.expr import Const, Expr, Leaf, substitute
 from playgrad.ops.expression.shared import render_shared
 from playgrad.ops.recurrent.blockwise import BLOCKWISE
-from playgrad.ops.recurrent.recurrence_data import KeptValue, Recurrence, Ref
+from playgrad.ops.recurrent.recurrence_data import KeptValue, Recurrence, Ref, Value
 from playgrad.ops.recurrent.recurrence_formula import Formula
 from playgrad.ops.recurrent.recurrence_memory import Areas, plan_areas
+from playgrad.ops.recurrent.recurrence_normalization import (
+    NORMALIZATIONS,
+    PARTS,
+    SUMS,
+    RowNormalization,
+)
 from playgrad.ops.recurrent.recurrence_product import invocations, products_of
 
 MOST_ROWS = 4
@@ -68,6 +74,11 @@ def _areas(recurrence: Recurrence) -> Areas:
         for number, product in products_of(recurrence).items()
         if product.slices > 1
     }
+    sums |= {
+        number: SUMS[each.op] * PARTS
+        for number, each in enumerate(recurrence.body)
+        if each.op in NORMALIZATIONS
+    }
     return plan_areas(recurrence, sums, partial(_is_aligned, recurrence))
 
 
@@ -75,7 +86,7 @@ def _is_aligned(recurrence: Recurrence, instruction: int, operand: int) -> bool:
     each = recurrence.body[instruction]
     if each.op in BLOCKWISE:
         return True
-    if each.op in ("matmul", "concat"):
+    if each.op in ("matmul", "concat", *NORMALIZATIONS):
         return False
     _, *value = each.inputs[operand]
     return recurrence.width((value[0], value[1])) == each.widths[0]
@@ -137,7 +148,7 @@ fn main(
         loops = (*before, steps)
         params = {**recurrence.attrs(), "rows_of_workgroup": self.rows}
         return KernelCall(
-            "recurrence",
+            "recurrence" if recurrence.steps > 1 else "rows",
             params,
             code,
             tuple(bindings),
@@ -224,6 +235,8 @@ fn main(
 
     def _instruction(self, number: int) -> str:
         each = self.recurrence.body[number]
+        if each.op in NORMALIZATIONS:
+            return self._normalization(number)
         return self._product(number) if each.op == "matmul" else self._formula(number)
 
     def _formula(self, number: int) -> str:
@@ -249,12 +262,33 @@ fn main(
         lines += statements
         lines += [f"let y{n} = {text};" for n, text in enumerate(results)]
         for n, (output, offset) in enumerate(formula.writes):
-            value, column = (number, output), _sum("c", f"{offset}u")
-            if value in self.areas.new:
-                width = each.widths[output]
-                lines.append(f"{self._place(self.areas.new[value], width, 'r', column)} = y{n};")
-            lines.append(self._keep(value, column, f"y{n}", initial=False))
+            lines += self._store((number, output), _sum("c", f"{offset}u"), f"y{n}")
         return self._for_each(formula.units, lines)
+
+    def _store(self, value: Value, column: str, text: str) -> list[str]:
+        """Return WGSL that stores an element of a value wherever it is needed."""
+        lines = [self._keep(value, column, text, initial=False)]
+        if value in self.areas.new:
+            width = self.recurrence.width(value)
+            lines.append(f"{self._place(self.areas.new[value], width, 'r', column)} = {text};")
+        return lines
+
+    def _normalization(self, number: int) -> str:
+        each = self.recurrence.body[number]
+        width = each.widths[0]
+        rows = RowNormalization(
+            each,
+            self.rows,
+            self.size,
+            self.areas.partial[number],
+            lambda operand, column: self._read(each.inputs[operand], column, width)[0],
+        )
+        code, loops = rows.passes()
+        self.loops += loops
+        lines = rows.result()
+        for output in range(len(each.widths)):
+            lines += self._store((number, output), "c", f"y{output}")
+        return code + self._for_each(width, lines)
 
     def _width(self, ref: Ref) -> int:
         if ref[0] in ("value", "before"):

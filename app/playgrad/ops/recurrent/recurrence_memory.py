@@ -77,7 +77,8 @@ class _Planner:
             dying = self._dying(number)
             for output, width in enumerate(each.widths):
                 value = (number, output)
-                last = end if value in carried else self.last.get(("value", value))
+                kept = number if each.op == "matmul" else None  # it goes to outputs from there
+                last = end if value in carried else self.last.get(("value", value), kept)
                 if value in self.areas.new or last is None:
                     continue
                 if width in dying:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
@@ -15,7 +14,7 @@ import pytest
 from tests.cluster.conftest import PATIENCE, ROOT, Launcher
 from tests.cluster.test_differences import CACHED
 from tests.cluster.test_drawn_batches import PROGRAM as DRAWN
-from tests.cluster.test_strategies import PROGRAM, SETTINGS
+from tests.cluster.test_strategies import compare
 
 pytestmark = pytest.mark.slow
 
@@ -38,15 +37,8 @@ def alone(program: Path) -> str:
     return ended.stdout
 
 
-def test_strategies_give_the_bits_of_one_process(launcher: Launcher, python: str) -> None:
-    chosen = ("sync ring", "sync tree", "sync central", "sync in buckets", "local", "pipeline 1f1b")
-    settings = f"DEVICES, EPOCHS, CHOSEN = 2, 2, {chosen}"
-    program = launcher.program(PROGRAM.replace(SETTINGS, settings))
-    run = launcher.start(program, "localhost:2", python=python)
-    assert run.wait() == 0, run.err
-    results = json.loads(run.out.splitlines()[0])
-    assert set(results) == set(chosen)
-    assert results == json.loads(alone(program))
+def test_every_strategy_gives_the_bits_of_one_process(launcher: Launcher, python: str) -> None:
+    compare(launcher, 4, 6, (), python)
 
 
 def test_streams_are_drawn_once(launcher: Launcher, python: str) -> None:

@@ -51,15 +51,17 @@ def test_members_of_one_machine_share_its_cores(tmp_path: Path) -> None:
     file.write_text(json.dumps(SAVED | {"hosts": [{"cores": 2, "slots": 4}], "members": 4}))
     links = read_links(file)
     assert links.rates(4) == pytest.approx((1.0, 1.0, 2 / 3, 0.5))
+    assert links.cores_of(8) == 2
     assert links.interconnect("ring").eager == math.inf
-    # All of them are measured to be slower than their share of the cores.
-    slow = replace(links, together=replace(links.together, rate=0.35))
-    assert slow.rates(4) == pytest.approx((1.0, 0.9, 0.8 * 2 / 3, 0.35))
+    # Two that compute are measured to slow each other down, and others wait for their cores.
+    slow = replace(links, together=replace(links.together, rate=0.8))
+    assert slow.rates(4) == pytest.approx((1.0, 0.8, 0.8 * 2 / 3, 0.4))
     assert replace(slow, cores=((8, 4),)).rates(4)[1:] == pytest.approx(
-        (1 - 0.65 / 3, 1 - 1.3 / 3, 0.35)
+        (1 - 0.2 / 3, 1 - 0.4 / 3, 0.8)
     )
     file.write_text(json.dumps(SAVED | {"hosts": [{"cores": 2, "slots": 4}] * 2, "members": 8}))
     assert read_links(file).rates(8) == (0.5,) * 8
+    assert [read_links(file).cores_of(count) for count in (8, 16)] == [4, 8]
     file.write_text(json.dumps(SAVED | {"together": {**SAVED["together"], "rate": 0.8}}))
     assert read_links(file).rates(3) == (0.8,) * 3
 
@@ -105,6 +107,24 @@ def test_who_has_waited_for_long_wakes_up_late() -> None:
 
     assert seconds(1e-4) == pytest.approx(1.0)
     assert seconds(1.0) == pytest.approx(1.25)
+
+
+def test_messages_and_starts_take_longer_on_cores_that_compute() -> None:
+    jobs = [Job(name, name, 1.0, "forward") for name in "abc"]
+    jobs.append(Job("receive", "d", 1.0, "forward", (0,), received=100))
+
+    def end(cores: float, is_network: bool = False) -> float:
+        link = Interconnect(0.5, 50.0, sends_aside=True, arrives_aside=is_network)
+        trace = simulate_jobs(jobs, link, Machine(overhead=0.25, cores=cores))
+        return timeline(trace).seconds
+
+    # 1 s of work, 0.5 s on the way, 0.25 s to start, 2 s to receive, 1 s of work.
+    assert end(3) == pytest.approx(4.75)
+    assert Machine(cores=2).slowness(3) == 1.5 and Machine(cores=2).slowness(1) == 1
+    # Two still compute when the first one ends: three of them share the core.
+    assert end(1) == pytest.approx(4.75 + 2 * 0.75)
+    # Over a network, a message arrives meanwhile, without anybody's work.
+    assert end(1, is_network=True) == end(3, is_network=True) == pytest.approx(4.5)
 
 
 def test_central_sends_the_next_bucket_while_the_sum_of_the_last_comes_back() -> None:
@@ -182,3 +202,18 @@ def test_predictions_follow_the_links(capsys: pytest.CaptureFixture[str], saved:
     refused = run(capsys, *words, "--here")
     assert refused[0] == 2 and "--links has no effect" in refused[2]
     assert run(capsys, *words[:-1], saved.parent / "none")[0] == 2
+
+
+def test_members_that_share_cores_are_predicted_with_a_caution(
+    capsys: pytest.CaptureFixture[str], saved: Path
+) -> None:
+    program = saved.with_name("program.py")
+    program.write_text(PROGRAM)
+    words = ["simulate", program, "--device", "cpu", "--devices", 1, 2, "--links", saved]
+    code, out, err = run(capsys, *words)
+    assert code == 0, err
+    assert "more members than cores" not in out
+    saved.write_text(json.dumps(SAVED | {"hosts": [{"cores": 1, "slots": 2}]}))
+    code, out, err = run(capsys, *words)
+    assert code == 0, err
+    assert "with more members than cores, steps were measured to take 0.7 to 1.9 times" in out

@@ -28,12 +28,22 @@ def is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("PLAYGRAD_SIMD")
 
 
-def compare(launcher: Launcher, devices: int, epochs: int, chosen: tuple[str, ...]) -> None:
-    """Compare trainings on ``devices`` processes with the same ones in one process."""
+def compare(
+    launcher: Launcher,
+    devices: int,
+    epochs: int,
+    chosen: tuple[str, ...],
+    python: str = sys.executable,
+) -> None:
+    """Compare trainings on ``devices`` processes with the same ones in one process.
+
+    Args:
+        python: starts the processes.
+    """
     assert PROGRAM.count(SETTINGS) == 1
     settings = f"DEVICES, EPOCHS, CHOSEN = {devices}, {epochs}, {chosen}"
     program = launcher.program(PROGRAM.replace(SETTINGS, settings))
-    run = launcher.start(program, f"localhost:{devices}")
+    run = launcher.start(program, f"localhost:{devices}", python=python)
     command = [sys.executable, str(program)]
     alone = subprocess.run(command, capture_output=True, text=True, check=True, timeout=PATIENCE)
     assert run.wait() == 0, run.err

@@ -207,8 +207,12 @@ def test_local_sgd_reports_a_non_finite_loss(every: int, culprit: int) -> None:
     model.close()
 
 
-def test_asynchronous_training_advances_the_random_counter() -> None:
+@pytest.mark.parametrize("compiles", [True, False])
+def test_asynchronous_training_advances_the_random_counter(
+    compiles: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Replicas advance the random counter: training before and after equals that of one device."""
+    monkeypatch.setenv("PLAYGRAD_SIMD", str(int(compiles)))
     losses = []
     for strategy in (None, AsynchronousDataParallel(1)):
         model = compiled_model(None)

@@ -108,9 +108,11 @@ def _print(
         )
     if measured is not None and measured["together"]:
         together = measured["together"]
+        share = min(account.facts["cores"] / account.host.slots for account in accounts)
+        rate = min(1.0, share) * together["rate"]
         print(
             f"\nall {measured['members']} at once: {1e6 * together['latency']:.0f} µs, each moves "
-            f"{together['bandwidth'] / 1e6:,.0f} MB/s, and computes {together['rate']:.0%} as fast "
+            f"{together['bandwidth'] / 1e6:,.0f} MB/s, and computes {rate:.0%} as fast "
             "as alone; to agree they take "
             f"{1e6 * together['agreement']:.0f} µs, and to go on after a wait "
             f"{1e6 * together['waking']:.0f} µs"

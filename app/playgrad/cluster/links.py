@@ -48,10 +48,12 @@ class LinkMeter:
         self.seconds = seconds
         self._members = members
         self._comm = MPI.COMM_WORLD.Dup()
+        self._here = self._comm.Split_type(MPI.COMM_TYPE_SHARED)
         self._messages = PairMessages(self._comm, members.piece, members.wait)
 
     def close(self) -> None:
-        """Free the communicator."""
+        """Free the communicators."""
+        self._here.Free()
         self._comm.Free()
 
     def pair(self, one: int, other: int) -> MeasuredLink | None:
@@ -102,22 +104,28 @@ class LinkMeter:
         return TransportSums(small, nbytes / max(large - small, 1e-9))
 
     def rate(self) -> float:
-        """Measure the speed of a member while all compute, as a share of its speed alone."""
+        """Measure the speed of a member while as many compute as there are cores, or all if they
+        are fewer, as a share of its speed alone."""
         work = computing_work()
-        work()  # for the first time
-        alone = self._least(work, 0)
-        together = self._least(work, None)
-        times = self._members.all_of((alone, together))
-        return min(1.0, times[0][0] / max(each for _, each in times))
+        with limited_to(1):  # threads of several members would spin while they wait for a core
+            work()  # for the first time
+            alone = self._members.first_of(self._alone(work))
+            computes = self._here.rank < _cores()
+            return min(1.0, alone / self._slowest(work if computes else lambda: None, MOST))
 
     def waking(self) -> float:
         """Measure the seconds from a message until a member goes on that has waited for it.
 
         One member after the other computes, and then wakes the next one, while all others wait.
+        Where there are fewer cores than members, as many compute at once as there are cores.
         """
         members, size = self._members, self._members.size
         to, source = (members.rank + 1) % size, (members.rank - 1) % size
         token = np.zeros(1, np.uint8)
+        share = min(members.all_of(_cores() / self._here.size))
+        at_once = max(1, int(size * share)) if share < 1 else 1
+        is_first = members.rank * at_once % size < at_once
+        hops = math.ceil(size / at_once)
 
         def turn() -> None:
             end = time.perf_counter() + _TURN
@@ -126,30 +134,28 @@ class LinkMeter:
             self._messages.send(token, to)
 
         def around() -> None:
-            if members.rank == 0:
+            if is_first:
                 turn()
             self._messages.receive(token, source)
-            if members.rank:
+            if not is_first:
                 turn()
 
-        seconds = self._slowest(around, max(FEWEST, round(self.seconds / _TURN / size)))
-        return max(seconds / size - _TURN, 1e-9)
+        seconds = self._slowest(around, max(FEWEST, round(self.seconds / _TURN / hops)))
+        return max(seconds / hops - _TURN, 1e-9)
 
-    def _least(self, work: Callable[[], object], only: int | None) -> float:
-        """Return the least seconds of ``work``, done by one member while the others sleep, or by
-        all at once."""
+    def _alone(self, work: Callable[[], object]) -> float:
+        """Return the least seconds in which the first member does ``work`` while others sleep."""
         self._members.agree()
-        seconds = math.inf
-        end = time.perf_counter() + self.seconds
-        while time.perf_counter() < end:
-            if only in (None, self._members.rank):
+        times = [math.inf]
+        if self._members.rank:
+            time.sleep(self.seconds)
+        else:
+            for _ in range(MOST):
                 start = time.perf_counter()
                 work()
-                seconds = min(seconds, time.perf_counter() - start)
-            else:
-                time.sleep(self.seconds / 10)
+                times.append(time.perf_counter() - start)
         self._members.agree()
-        return seconds
+        return min(times)
 
     def _slowest(self, work: Callable[[], object], repeats: int) -> float:
         """Return the least seconds in which the slowest member has done ``work``."""
@@ -161,6 +167,10 @@ class LinkMeter:
             times.append(time.perf_counter() - start)
         # The first one opens connections.
         return min(map(max, zip(*self._members.all_of(times[1:]), strict=True)))
+
+
+def _cores() -> int:
+    return os.cpu_count() or 1
 
 
 def measured_link(members: MpiMembers) -> LinkModel:
@@ -252,7 +262,7 @@ def measure_as_member(hosts: Sequence[HostSlots]) -> int:
     members = MpiMembers()
     link = Link(os.environ[ADDRESS], os.environ[TOKEN], members.rank)
     place = [host for host in hosts for _ in range(host.slots)][members.rank]
-    with limited_to(max(1, (os.cpu_count() or 1) // place.slots)):  # as members train
+    with limited_to(max(1, _cores() // place.slots)):  # as members train
         result = all_links(members, hosts)
     if result is not None:
         link.send({"result": result})

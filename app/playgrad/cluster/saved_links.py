@@ -69,16 +69,28 @@ class SavedLinks:
         """Return the speed of each device while 1, 2, ... of them compute (`Machine.rates`).
 
         Members of one machine share its cores, and slow each other down further by its caches and
-        memory: the more of them compute, the more, up to the measured speed of all. Further
-        machines are like the measured ones; further members of one machine share what those had.
+        memory: the more cores compute, the more, up to the measured speed. Further machines are
+        like the measured ones; further members of one machine share what those had.
         """
         if len(self.cores) > 1:
             share = min(cores / slots for cores, slots in self.cores)
-            return (min(1.0, share, self.together.rate),) * devices
+            return (min(1.0, share) * self.together.rate,) * devices
         cores = self.cores[0][0]
-        shares = [min(1.0, cores / count) for count in range(1, self.members + 1)]
-        loss = max(0.0, 1.0 - self.together.rate / shares[-1]) / (self.members - 1)
-        return tuple(share * (1.0 - loss * others) for others, share in enumerate(shares))
+        busiest = min(cores, self.members)
+        loss = (1.0 - self.together.rate) / max(1, busiest - 1)
+        return tuple(
+            min(1.0, cores / count) * (1.0 - loss * (min(count, busiest) - 1))
+            for count in range(1, self.members + 1)
+        )
+
+    def cores_of(self, devices: int) -> float:
+        """Return the cores of all machines with ``devices`` members (`Machine.cores`)."""
+        cores = sum(cores for cores, _ in self.cores)
+        return cores if len(self.cores) == 1 else cores * devices / self.members
+
+    def has_few_cores(self, devices: int) -> bool:
+        """Return whether some of ``devices`` members have to share a core."""
+        return devices > 1 and self.cores_of(devices) < devices
 
     @property
     def threads(self) -> int:

@@ -145,7 +145,9 @@ class ReplicaActor:
         if graph is not None:
             if self._session is not None:
                 self._session.close()
-            self._session = Session(graph_from_json(graph), self._device, precision=self._precision)
+            self._session = Session(
+                graph_from_json(graph), self._device, precision=self._precision, trains=True
+            )
             self._session.assign(self._values)
         assert self._session is not None
         return self._session.run(list(names), feeds)

@@ -95,7 +95,7 @@ class SessionClient(ReplicaClient):
 
     def __init__(self, graph: Graph, device: str, precision: str) -> None:
         super().__init__(device)
-        self.session = Session(graph, device, precision=precision)
+        self.session = Session(graph, device, precision=precision, trains=True)
         self._thread = None if sys.platform == "emscripten" else DeviceThread(f"replica-{device}")
 
     def assign(self, values: Mapping[Any, Array]) -> None:

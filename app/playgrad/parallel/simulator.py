@@ -84,12 +84,20 @@ class Machine:
             part of a simulation, which is of one step.
         waking: seconds until a device goes on that has waited for another one for longer than
             `PATIENCE`: it sleeps between looks, and may have to wait for a core.
+        cores: how many devices can do something at once. While more compute, what a device does
+            beside computing takes longer, too.
     """
 
     rates: tuple[float, ...] = ()
     overhead: float = 0.0
     between: float = 0.0
     waking: float = 0.0
+    cores: float = math.inf
+
+    def slowness(self, active: int) -> float:
+        """Return how many times as long what a device does beside computing takes while as many
+        devices are ``active``."""
+        return max(1.0, active / self.cores)
 
     def rate(self, computing: int) -> float:
         """Return the speed of each of ``computing`` devices."""
@@ -156,7 +164,7 @@ class _Simulation:
 
     def run(self) -> Trace:
         for number in self.waiting.first():
-            self._after(self.machine.overhead, number, self._ready)
+            self._after(self._shared(self.machine.overhead), number, self._ready)
         while self.timers or self.computing:
             self._advance()
         if self.waiting.left:
@@ -183,6 +191,10 @@ class _Simulation:
         # A job has one timer at a time: no two entries have equal time and number.
         heapq.heappush(self.timers, (self.now + seconds, number, follow))
 
+    def _shared(self, seconds: float) -> float:
+        """Return how long a device takes for ``seconds`` of work beside those that compute now."""
+        return seconds * self.machine.slowness(len(self.computing) + 1)
+
     def _ready(self, number: int) -> None:
         device = self.jobs[number].device
         self.ready_at[number] = self.now
@@ -201,16 +213,20 @@ class _Simulation:
             self._receive(number)
 
     def _receive(self, number: int) -> None:
-        seconds = self.jobs[number].received / self.link.bandwidth
+        seconds = self._passed(self.jobs[number].received / self.link.bandwidth)
         if number in self.arrival:
             seconds = max(0.0, self.arrival[number] - self.now)
         self._after(seconds, number, self._received)
+
+    def _passed(self, seconds: float) -> float:
+        """Return how long a message of ``seconds`` takes now: within a machine, it is copied."""
+        return seconds if self.link.arrives_aside else self._shared(seconds)
 
     def _note_sent(self, number: int) -> None:
         """Note that a job has sent: what others need of it alone is on its way to them."""
         for listener in self.listeners.get(number, ()):
             self.remote[listener].discard(number)
-            self.heard[listener] = self.now + self.link.latency
+            self.heard[listener] = self.now + self._passed(self.link.latency)
             job = self.jobs[listener]
             is_taken = self.link.arrives_aside and 0 < job.received <= self.link.eager
             if is_taken and not self.remote[listener]:
@@ -261,11 +277,11 @@ class _Simulation:
         job = self.jobs[number]
         on_its_way = self.heard.get(number, 0.0) - self.now
         if on_its_way < 0 or number not in self.heard:
-            return self.machine.overhead
+            return self._shared(self.machine.overhead)
         waited = self.now + on_its_way - self.idle_since.get(job.device, 0.0)
         is_asleep = job.device not in self.busy and waited > PATIENCE
         waking = self.machine.waking if is_asleep else 0.0
-        return self.machine.overhead + on_its_way + waking
+        return self._shared(self.machine.overhead) + on_its_way + waking
 
     def _record(self, number: int, kind: str, size: int = 0) -> None:
         """Add the phase of a job that ends now to the trace, and begin the next one."""

@@ -2,8 +2,9 @@
 
 Compiled code rounds otherwise than Python. So a program that writes variables, a training step, is
 compiled at its first run: its digits are the same whenever a training begins, is interrupted or is
-continued. Others wait for a number of runs in Python that take about as long as the compilation, by
-an estimate that is always the same: a program that runs once is not compiled.
+continued. So is what a session that trains runs, such as the gradients of a replica. Others wait
+for a number of runs in Python that take about as long as the compilation, by an estimate that is
+always the same: a program that runs once is not compiled.
 """
 
 from __future__ import annotations
@@ -56,6 +57,7 @@ class HostProgram:
         initial: returns the value of a variable by its name.
         parallel: whether the caller runs it in several threads until it is compiled.
         compiles: whether it is ever compiled, where the host can.
+        trains: whether it is part of a training step, even if it writes no variable.
 
     Attributes:
         compiled: the compiled program, once it is.
@@ -73,6 +75,7 @@ class HostProgram:
         initial: Callable[[str], Array],
         parallel: bool = False,
         compiles: bool = True,
+        trains: bool = False,
     ) -> None:
         self._order, self._fetches, self._heavy = order, fetches, heavy
         self._feeds = feeds
@@ -82,7 +85,9 @@ class HostProgram:
         self._parallel = parallel
         self._host: StepHost | None = step_host() if compiles else None
         self._of_session = compiles and compiles_for_sessions()
-        self._runs_left = _runs_in_python(order, _NODES_OF_HOST if self._of_session else 0)
+        trains = trains or any(node.op.writes for node in order)
+        more_nodes = _NODES_OF_HOST if self._of_session else 0
+        self._runs_left = 0 if trains else _runs_in_python(order, more_nodes)
         self._step_seconds = LONGEST_CALL
         self.compiled: CompiledRun | None = None
         self.compile_seconds = 0.0
@@ -243,7 +248,7 @@ def _runs_in_python(order: Sequence[Node], more_nodes: int) -> int:
     Args:
         more_nodes: the time that the compilation takes beside that of its nodes, in nodes.
     """
-    if not order or any(node.op.writes for node in order):
+    if not order:
         return 0
     seconds = sum(_OVERHEAD + operations(node) / _SPEED for node in order)
     return ceil(SECONDS_OF_NODE * (len(order) + more_nodes) / seconds)

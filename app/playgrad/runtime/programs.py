@@ -52,6 +52,7 @@ class Programs:
         new_transport: creates what carries tensors between the devices of a program, in place of
             what ``members`` use.
         members: the processes that run the programs.
+        trains: whether all programs are parts of training steps.
 
     Attributes:
         store: the values of the variables.
@@ -64,6 +65,7 @@ class Programs:
         executor: Executor,
         new_transport: NewTransport | None = None,
         members: Members = ALONE,
+        trains: bool = False,
     ) -> None:
         self.store = (
             VariableStore(opened) if members.size == 1 else SharedVariables(opened, members)
@@ -73,6 +75,7 @@ class Programs:
         self._placement = placement
         self._executor = executor
         self._new_transport = new_transport
+        self._trains = trains
         self._runnables: dict[Key, Runnable] = {}
         self._expected: dict[Key, Compiled] = {}
 
@@ -188,7 +191,14 @@ class Programs:
                 loaded.unload()
             raise
         return Runnable(
-            compiled, graph, self.store, plans, self._executor, self._new_transport, members
+            compiled,
+            graph,
+            self.store,
+            plans,
+            self._executor,
+            self._new_transport,
+            members,
+            self._trains,
         )
 
     def _part(self, compiled: Compiled, graph: Graph, members: Members) -> Compiled:

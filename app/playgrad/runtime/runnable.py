@@ -56,6 +56,7 @@ class Runnable:
         new_transport: creates what carries tensors between devices, in place of what ``members``
             use.
         members: the processes that run the program.
+        trains: whether it is part of a training step, even if it writes no variable.
 
     Attributes:
         builder: the class that builds its tasks.
@@ -73,6 +74,7 @@ class Runnable:
         executor: Executor,
         new_transport: NewTransport | None = None,
         members: Members = ALONE,
+        trains: bool = False,
     ) -> None:
         self.compiled = compiled
         self.graph = graph
@@ -80,6 +82,7 @@ class Runnable:
         self.plans = plans
         self.executor = executor
         self.members = members
+        self._trains = trains
         self.blas_threads = worthwhile_threads(
             node for node in compiled.order if node.device and kind_of(node.device).on_cores
         )
@@ -142,6 +145,7 @@ class Runnable:
             self._initial_value,
             parallel,
             compiles,
+            self._trains,
         )
 
     # Running

@@ -78,6 +78,8 @@ class Session:
         precision: "float32", or "mixed" to round the operands of matrix products and convolutions
             to float16. Their sums and everything else stay float32. By default the one that the
             command line chose, or else "float32".
+        trains: whether runs are parts of training steps even if they write no variable, as those
+            that compute the gradients of a replica: they are compiled from the first one on.
 
     Attributes:
         precision: the argument; `in_precision` returns the session in another one.
@@ -103,6 +105,7 @@ class Session:
         seconds: float | None = None,
         step_seconds: float | None = None,
         precision: str | None = None,
+        trains: bool = False,
     ) -> None:
         self._closed = True  # until there is something to close
         close_abandoned()
@@ -121,7 +124,7 @@ class Session:
         self.stop_check: Callable[[], bool] = _interrupts
         self._devices: dict[str, Device] = {}
         self._programs = Programs(
-            self.opened, self._placement, self.executor, new_transport, self.members
+            self.opened, self._placement, self.executor, new_transport, self.members, trains
         )
         self._store = self._programs.store
         self._closed = False

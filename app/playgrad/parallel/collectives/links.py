@@ -33,8 +33,8 @@ class Together:
         latency: seconds until all small messages have arrived.
         bandwidth: bytes per second that a member sends and receives, together.
         agreement: seconds until all know that all of them go on.
-        rate: the speed at which each computes while all do, as a share of its speed alone: members
-            of one machine share cores, caches and memory.
+        rate: the speed at which each computes, as a share of its speed alone, while as many do as
+            there are cores, or all if they are fewer: they share caches and memory.
         waking: seconds from a small message until a member goes on that has waited for it while
             the sender computed: it sleeps between looks, and may have to wait for a core.
     """

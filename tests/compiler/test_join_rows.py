@@ -15,13 +15,14 @@ from playgrad.compiler.compile import run_passes
 from playgrad.compiler.place import Policy
 from playgrad.compiler.program import Program
 from playgrad.devices.target import Limits, Target
-from playgrad.devices.tuning import APART, HARDWARE
+from playgrad.devices.tuning import HARDWARE, JOINED
 from playgrad.graph.tensor import Node
 from playgrad.ops.state import is_variable
 from tests.compiler.interpreter import interpret
 
 GPU = "gpu:0"
-HARD = Target(is_software=False, limits=Limits())
+UNMEASURED = Target(is_software=False, limits=Limits())
+HARD = replace(UNMEASURED, measured=replace(HARDWARE, rows=JOINED))
 Build = Callable[[pg.Tensor], pg.Tensor]
 
 
@@ -149,9 +150,9 @@ def test_what_is_left_alone() -> None:
 
     assert not joined(lambda x: nn.Dense(8)(nn.Dense(8, activation="relu")(x)))
     assert not joined(lambda x: nn.LayerNormalization()(pg.tanh(x)))
-    assert not joined(normal, target=replace(HARD, is_software=True))
-    apart = replace(HARD, measured=replace(HARDWARE, rows=APART))
-    assert not joined(normal, target=apart)
+    assert joined(normal)
+    assert not joined(normal, target=UNMEASURED)
+    assert not joined(normal, target=replace(UNMEASURED, is_software=True))
     wide = replace(HARD, limits=Limits(max_compute_workgroup_storage_size=64))
     assert not joined(normal, target=wide)
     large = nn.Dense(1024)

@@ -17,7 +17,6 @@ from playgrad.devices.saved_tunings import adapter_key, dump_tunings, parse_tuni
 from playgrad.devices.target import AdapterInfo
 from playgrad.devices.tuning import (
     HARDWARE,
-    JOINED,
     LOOP,
     SOFTWARE,
     VARIANTS,
@@ -55,7 +54,7 @@ def test_the_fastest_over_all_probes_of_a_kind_wins() -> None:
         "skinny": {"shared_64": 1.0, "shared_32": 0.5, "registers_4x4": 2.0},
         "rows": {"trees": 1.0, "many_invocations": 3.0, "few_invocations": 0.1},
     }
-    best = Tuning("shared_32", "shared_64", "few_invocations", recurrence=LOOP, rows=JOINED)
+    best = Tuning("shared_32", "shared_64", "few_invocations", recurrence=LOOP)
     assert choose(times, KINDS, HARDWARE) == best
 
 

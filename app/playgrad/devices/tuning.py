@@ -83,7 +83,7 @@ class Tuning:
 
 SOFTWARE = Tuning("registers_12x8", "registers_12x8", "few_invocations")
 QUADS = Tuning("quads_8x8", "quads_8x8", "few_invocations")
-HARDWARE = Tuning("shared_64", "shared_64", "trees", recurrence=LOOP, rows=JOINED)
+HARDWARE = Tuning("shared_64", "shared_64", "trees", recurrence=LOOP)
 
 
 def default_tuning(is_software: bool, has_quads: bool = False) -> Tuning:

@@ -12,12 +12,6 @@
 const SHORT_MS = 5;
 
 /**
- * A wait is polled for at least so long: a read takes longer than a step among many, and an answer
- * that is missed by little comes with the timer.
- */
-const LEAST_MS = 1;
-
-/**
  * @template T
  * @param {GPUDevice} device
  * @param {Promise<T>} work resolves when the device is done, rejects when it is lost
@@ -27,8 +21,7 @@ const LEAST_MS = 1;
 export async function polled(device, work, least) {
   if (least > SHORT_MS) return work;
   // Work that takes far longer waits for a processor core, for which the commands would compete.
-  const until =
-    performance.now() + (least ? Math.min(SHORT_MS, Math.max(LEAST_MS, 2 * least)) : SHORT_MS);
+  const until = performance.now() + Math.min(SHORT_MS, 2 * least || SHORT_MS);
   let ended = false;
   const end = work.finally(() => (ended = true));
   while (!ended && performance.now() < until) await Promise.race([end, roundTrip(device)]);

@@ -331,33 +331,6 @@ def test_only_short_waits_are_polled(bench: Page) -> None:
     assert long == 0
 
 
-def test_a_wait_is_polled_for_a_millisecond_however_fast_the_steps_are(bench: Page) -> None:
-    """Steps that share a submit take less than the way of one answer."""
-    asked = bench.evaluate(
-        """async () => {
-          const { polled } = await import("/static/engine/polling.js");
-          const { device } = bench;
-          const clock = performance.now;
-          let asked = 0;
-          let now = 0;
-          const work = new Promise((done) => setTimeout(done, 30));
-          device.pushErrorScope = function (filter) {
-            asked += 1;
-            GPUDevice.prototype.pushErrorScope.call(this, filter);
-          };
-          performance.now = () => (now += 0.25); // 0.25 ms from one look to the next
-          try {
-            await polled(device, work, 0.01);
-          } finally {
-            performance.now = clock;
-            delete device.pushErrorScope;
-          }
-          return asked;
-        }"""
-    )
-    assert asked == 3
-
-
 def test_an_execution_says_when_it_began_was_submitted_and_was_done(bench: Page) -> None:
     clock, before, after = bench.evaluate(
         """async ([plan, size]) => {

@@ -71,8 +71,12 @@ def _small_probe(text: str) -> str:
 
 
 def playgrad_app() -> Flask:
-    """Return playgrad's application with the workloads added to its data sets."""
+    """Return playgrad's application with the workloads, and the scripts of ``bench/web``."""
     app = create_app()
+
+    @app.get("/bench/<path:name>")
+    def script(name: str) -> Response:
+        return _file(WEB, name)
 
     @app.get("/data/bench/<path:name>")
     def workload(name: str) -> Response:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -150,8 +149,6 @@ def from_device_bytes(
     data: bytes | memoryview, name: str, shape: tuple[int, ...]
 ) -> np.ndarray[Any, Any]:
     """Return a copy of the array that ``to_device_bytes`` wrote."""
-    kind = dtype(name)
-    stored = np.dtype(np.uint32) if name == "bool" else kind.numpy
-    count = math.prod(shape)
-    array = np.frombuffer(data, dtype=stored, count=count).reshape(shape)
-    return array.astype(kind.numpy)
+    if name == "bool":
+        return np.ndarray(shape, np.uint32, data).astype(np.bool_)
+    return np.ndarray(shape, dtype(name).numpy, bytearray(data))

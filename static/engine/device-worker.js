@@ -18,7 +18,7 @@ import { Runner } from "./runner.js";
  * } from "./messages.js"
  */
 
-/** @typedef {{value: DeviceValues[keyof DeviceValues], payload?: Uint8Array}} Answer */
+/** @typedef {{text: string, payload?: Uint8Array}} Answer */
 /**
  * @typedef {{[C in keyof DeviceArguments]: {call: C, argument: DeviceArguments[C]}}} Requests
  * @typedef {Requests[keyof DeviceArguments]} Request a call with its arguments decoded
@@ -144,9 +144,9 @@ class Connection {
   async #answer(begun) {
     try {
       const end = await begun;
-      const { value, payload } = await end();
+      const { text, payload } = await end();
       this.#gpus.announceContents(this.#device);
-      this.#answers.pushBlocking(JSON.stringify({ value }), payload);
+      this.#answers.pushBlocking(text, payload);
     } catch (problem) {
       this.#answers.pushBlocking(JSON.stringify({ error: errorRecord(problem) }));
     }
@@ -161,8 +161,8 @@ class Connection {
       writes: writes.map(([key, offset], index) => [key, offset, buffers[index]]),
     });
     return async () => {
-      const { data, ...value } = await end();
-      return { value, payload: data };
+      const { steps_done: steps, seconds, clock, data } = await end();
+      return { text: [steps, seconds, ...clock].join(" "), payload: data };
     };
   }
 
@@ -170,10 +170,13 @@ class Connection {
   async #alone({ call, device, text }) {
     const request = /** @type {Request} */ ({ call, argument: JSON.parse(text) });
     const value = await this.#perform(request, device);
-    return async () => ({ value });
+    return async () => ({ text: JSON.stringify({ value }) });
   }
 
-  /** @param {Request} request @param {number} device @returns {Promise<Answer["value"]>} */
+  /**
+   * @param {Request} request @param {number} device
+   * @returns {Promise<DeviceValues[keyof DeviceValues]>}
+   */
   async #perform({ call, argument }, device) {
     if (call === "list") return await listAdapters();
     if (call === "open") return await this.#gpus.open(this.#device);

@@ -129,7 +129,8 @@
  *   `expect`: a Plan with these kernels will be loaded soon.
  *   `open`: answered with the data sets that an earlier Python worker left on the device: buffer,
  *     number of the content, size of the buffer.
- *   `execute`: see `Runner.begin`.
+ *   `execute`: see `Runner.begin`. Answered after each step whose loss is read, so not in JSON: the
+ *     numbers of an `ExecuteResult`, with blanks between them.
  *   `serve`: any request to a processor's worker; see `app/playgrad/devices/remote_cpu.py`.
  * @typedef {{
  *   list: {},
@@ -153,7 +154,6 @@
  *   expect: null,
  *   load: number,
  *   unload: null,
- *   execute: {steps_done: number, seconds: number},
  *   stats: {buffers: number, bytes: number, peak_bytes: number, programs: number},
  * }} DeviceValues by call
  * @typedef {{call: keyof DeviceArguments | "serve", device: number, text: string,

@@ -19,7 +19,9 @@ import { Readback } from "./readback.js";
  *            writes?: [BufferKey, number, Uint8Array][],
  *            reads?: [BufferKey, number, number][]}} Execution
  *   writes: buffer, byte offset, bytes; reads: buffer, byte offset, size
- * @typedef {{steps_done: number, seconds: number, data: Uint8Array | undefined}} ExecuteResult
+ * @typedef {{steps_done: number, seconds: number, clock: [number, number, number],
+ *            data: Uint8Array | undefined}} ExecuteResult
+ *   `clock`: when it began, when all was submitted and when it was done, in milliseconds since 1970;
  *   `data`: the bytes of all reads, concatenated
  */
 
@@ -178,6 +180,7 @@ export class Runner {
     const done =
       reading?.mapped ?? (rest.steps > 0 ? this.#device.queue.onSubmittedWorkDone() : undefined);
     done?.catch(() => {}); // reported where it is awaited
+    const sent = performance.now();
     return async () => {
       this.#failures.check();
       const since = Math.max(rest.since, this.#lastEnd);
@@ -186,8 +189,12 @@ export class Runner {
       this.#lastEnd = performance.now();
       if (rest.steps > 0) pace?.finished(rest.steps, this.#lastEnd - since);
       this.#failures.check();
-      const seconds = (performance.now() - started) / 1000;
-      return { steps_done: submitted, seconds, data: reading?.take() };
+      return {
+        steps_done: submitted,
+        seconds: (this.#lastEnd - started) / 1000,
+        clock: [since1970(started), since1970(sent), since1970(this.#lastEnd)],
+        data: reading?.take(),
+      };
     };
   }
 
@@ -273,6 +280,9 @@ export class Runner {
     return buffer;
   }
 }
+
+/** @param {number} time by this worker's clock, in milliseconds */
+const since1970 = (time) => performance.timeOrigin + time;
 
 /** Keys of the external buffers that a plan's kernels write to. @param {import("./program.js").Plan} plan */
 function writtenIn({ buffers, kernels, commands }) {

@@ -329,3 +329,19 @@ def test_only_short_waits_are_polled(bench: Page) -> None:
     unknown, short, longer, long = asked
     assert min(unknown, short, longer) > 0
     assert long == 0
+
+
+def test_an_execution_says_when_it_began_was_submitted_and_was_done(bench: Page) -> None:
+    clock, before, after = bench.evaluate(
+        """async ([plan, size]) => {
+          const now = () => performance.timeOrigin + performance.now();
+          const external = await bench.runner.createBuffer(size);
+          const program = await bench.runner.load(plan, { weight: external });
+          const before = now();
+          const reads = [[[program, 2], 0, size]];
+          const { clock } = await bench.runner.execute({ program, segment: 0, reads });
+          return [clock, before, now()];
+        }""",
+        [plans.two_segments(), plans.BYTES],
+    )
+    assert [before, *clock, after] == sorted([before, *clock, after])

@@ -48,6 +48,33 @@ class TestFetches:
     def test_empty_fetches_return_empty_results(self, session):
         assert session.run([]) == [] and session.run({}) == {}
 
+    def test_runs_repeated_without_feeds_return_arrays_of_their_own(self, session):
+        """The session remembers the last such run, whose list its caller may change."""
+        count = ops.Variable(np.zeros(2, np.float32), name="count")
+        step = count.assign_add([1.0, 2.0], name="step")
+        double, c = ops.multiply(step, 2.0, name="double"), ops.constant([7.0, 8.0])
+        fetches = [step, double]
+        for number in range(1, 4):
+            once, twice = session.run(fetches)
+            np.testing.assert_array_equal(once, [number, 2 * number])
+            np.testing.assert_array_equal(twice, 2 * once)
+            once[:] = twice[:] = -1
+        fetches.reverse()
+        np.testing.assert_array_equal(session.run(fetches), [[8, 16], [4, 8]])
+        fetches[0] = "step"
+        first, second = session.run(fetches)
+        np.testing.assert_array_equal([first, second], [[5, 10], [5, 10]])
+        assert not np.shares_memory(first, second)
+        fetches[0] = c
+        np.testing.assert_array_equal(session.run(fetches), [[7, 8], [6, 12]])
+        np.testing.assert_array_equal(session.run(fetches, {c: [0, 0]}), [[0, 0], [7, 14]])
+        np.testing.assert_array_equal(session.run([step]), [[8, 16]])
+        np.testing.assert_array_equal(session.run(step), [9, 18])
+        assert session.begin([c]).result()[0].tolist() == [7, 8]
+        session.close()
+        with pytest.raises(GraphError, match="session is closed"):
+            session.run([step])
+
     @pytest.mark.parametrize("dtype", ["float32", "int32", "uint32", "uint8", "int8", "bool"])
     @pytest.mark.parametrize("shape", [(), (1,), (5,), (3, 7)])
     def test_leaves_of_every_type_can_be_fetched(self, session, dtype, shape):

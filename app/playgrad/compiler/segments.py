@@ -47,6 +47,10 @@ class Segment:
         phases = [phase for phase in phases if phase != "input"] or phases
         return max(dict.fromkeys(phases), key=phases.count, default="forward")
 
+    def fetches_all(self, fetches: Sequence[Tensor]) -> bool:
+        """Return whether all ``fetches`` can be read after it."""
+        return {tensor.node for tensor in fetches} <= set(self.nodes)
+
     def results(self, fetches: Sequence[Tensor]) -> list[Tensor]:
         """Return the tensors that are read after it: ``fetches``, and the tensors that it sends."""
         inside = set(self.nodes)

@@ -45,11 +45,17 @@ class Execution(NamedTuple):
 
 
 class ExecuteResult(NamedTuple):
-    """Result of an `Execution`: finished replays, the bytes of each read, seconds of wall clock."""
+    """Result of an `Execution`: finished replays, the bytes of each read, seconds of wall clock.
+
+    Attributes:
+        clock: when it began, was submitted and was done, in milliseconds since 1970. Only the hosts
+            that are in another worker say so.
+    """
 
     steps_done: int
     data: list[bytes]
     seconds: float
+    clock: tuple[float, float, float] | None = None
 
 
 class Host(Protocol):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -83,22 +83,15 @@ class Device:
         """The name of the device's adapter."""
         return self.host.info.name
 
-    @contextmanager
-    def guarded(self) -> Iterator[None]:
+    def guarded(self) -> Guard:
         """Enclose calls of the host: refuse them once the device is lost, and note its loss.
 
         Raises:
             DeviceLostError: the device was lost before or within the block.
         """
-        if self.loss is not None:
-            raise DeviceLostError(self.loss.message, hint="Run again.")
-        try:
-            yield
-        except DeviceLostError as error:
-            self._note(error)
-            raise
+        return Guard(self)
 
-    def _note(self, error: DeviceLostError) -> None:
+    def note(self, error: DeviceLostError) -> None:
         """Keep the reason of a loss, which may be reported by other code than meets it first."""
         if self.name not in error.message:
             error.message = f"{full_name(self.name)}: {error.message}"
@@ -112,7 +105,7 @@ class Device:
 
     def give_up(self) -> None:
         """Abandon the device, which does not answer."""
-        self._note(DeviceLostError(f"{self} was lost: it did not answer."))
+        self.note(DeviceLostError(f"{self} was lost: it did not answer."))
         self.host.give_up()
 
     def destroy(self) -> None:
@@ -120,7 +113,7 @@ class Device:
         try:
             self.release(self.host.destroy)
         finally:
-            self._note(DeviceLostError(f"{self} was lost: it was closed."))
+            self.note(DeviceLostError(f"{self} was lost: it was closed."))
 
     def check(self) -> None:
         """Update ``lost``: a device can disappear while it is not in use."""
@@ -129,7 +122,7 @@ class Device:
         try:
             self.host.stats()
         except DeviceLostError as error:
-            self._note(error)
+            self.note(error)
 
     def is_used(self) -> bool:
         """Return whether the device has buffers or programs."""
@@ -174,6 +167,23 @@ class Device:
     def destroy_buffer(self, buffer: int) -> None:
         """Destroy a buffer, which a loss of the device may have destroyed already."""
         self.release(lambda: self.host.destroy_buffer(buffer))
+
+
+class Guard:
+    """The context manager of `Device.guarded`, without a generator: each step enters it twice."""
+
+    __slots__ = ("_device",)
+
+    def __init__(self, device: Device) -> None:
+        self._device = device
+
+    def __enter__(self) -> None:
+        if (loss := self._device.loss) is not None:
+            raise DeviceLostError(loss.message, hint="Run again.")
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
+        if isinstance(error, DeviceLostError):
+            self._device.note(error)
 
 
 class ReplayResult(NamedTuple):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from operator import is_
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -36,6 +37,11 @@ class Fetches:
         self.leaves: list[Element] = []
         self._graph = graph
         self._structure = self._flatten(item)
+
+    @property
+    def is_flat_list(self) -> bool:
+        """Whether the item is a list of leaves."""
+        return type(self._structure) is list and self._structure == list(range(len(self.leaves)))
 
     @property
     def tensors(self) -> list[Tensor]:
@@ -127,6 +133,26 @@ class RepeatedProgram:
             raise FeedError(f"{len(self._fed)} values must be fed, got {len(values)}.")
         pairs = zip(self.program.feeds.items(), values, strict=True)
         return {name: fed_array(tensor, value) for (name, tensor), value in pairs}
+
+
+class UnfedRun(NamedTuple):
+    """A flat list of fetches, with the program that computes them without feeds.
+
+    A loop requests the same values again and again, in which case nothing is looked up.
+    """
+
+    fetches: Fetches
+    program: Program
+
+    def is_requested_by(self, item: Any, precision: str) -> bool:
+        """Return whether ``item`` is a list of the same tensors and nodes, in this precision."""
+        leaves = self.fetches.leaves
+        return (
+            type(item) is list
+            and len(item) == len(leaves)
+            and all(map(is_, item, leaves))
+            and precision == self.program.precision
+        )
 
 
 def _common_graph(fetches: Sequence[Tensor], targets: Sequence[Node], default: Graph) -> Graph:

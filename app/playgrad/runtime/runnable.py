@@ -161,6 +161,9 @@ class Runnable:
         Args:
             feeds: arrays by the name under which the program is fed.
         """
+        segment = self._only_segment
+        if segment is not None and trace is None and not self.executor.delays:
+            return self._run_segment(segment, feeds, stop)
         with limited_to(self.blas_threads):
             return self._run(feeds, trace, stop)
 
@@ -188,6 +191,19 @@ class Runnable:
             self._rebuild()  # a device that hangs may write to the old values when it wakes up
             raise
         self._clear_values()
+        return arrays
+
+    def _run_segment(
+        self, segment: Segment, feeds: Mapping[str, Array], stop: Callable[[], bool] | None
+    ) -> list[Array]:
+        """Run a program that is one segment of another device, with no table of tasks or values."""
+        if stop is not None and stop():
+            raise KeyboardInterrupt
+        plan = self.plans[segment.device]
+        plan.start()
+        begun = plan.begin(segment.index, self._by_node(feeds), self._fetched_names)
+        arrays = self._in_order(begun.result())
+        plan.commit()
         return arrays
 
     def _compute(
@@ -263,15 +279,13 @@ class Runnable:
 
     def begin(self, feeds: Mapping[str, Array]) -> Result[list[Array]]:
         """Begin a run. Only a program that is one segment of another device is not waited for."""
-        segment = self._only_segment()
+        segment = self._only_segment
         if segment is None:
             return Done(self.run(feeds))
-        names = [tensor.name for tensor in self.compiled.program.fetches]
         plan = self.plans[segment.device]
         plan.start()
-        fetches = list(dict.fromkeys(names))
-        begun = plan.begin(segment.index, self._by_node(feeds), fetches, last=True)
-        return Then(begun, lambda arrays: [arrays[name] for name in names])
+        fed, names = self._by_node(feeds), self._fetched_names
+        return Then(plan.begin(segment.index, fed, names, last=True), self._in_order)
 
     def repeat(
         self, feeds: Mapping[str, Array], steps: int, stop: Callable[[], bool]
@@ -281,7 +295,7 @@ class Runnable:
         If the program is one segment of another device, this is a single call to the device. A stop
         ends it after fewer steps.
         """
-        segment = self._only_segment()
+        segment = self._only_segment
         if segment is not None:
             plan = self.plans[segment.device]
             result = plan.run(segment.index, self._by_node(feeds), [], steps, stop)
@@ -302,13 +316,28 @@ class Runnable:
                 done += 1
         return RepeatResult(done, time.perf_counter() - start)
 
+    @cached_property
     def _only_segment(self) -> Segment | None:
-        """Return the segment that is the whole program, if it runs on another device."""
+        """The segment that is the whole program, if it runs on another device."""
         if self.members.size > 1 or len(self.tasks) != 1:
             return None
-        if not isinstance(task := self.tasks[0], SegmentTask):
+        task, fetches = self.tasks[0], self.compiled.program.fetches
+        if not isinstance(task, SegmentTask) or task.device not in self.plans:
             return None
-        return task.segment if task.device in self.plans else None
+        # A constant is in no segment.
+        segment = task.segment
+        return segment if segment is not None and segment.fetches_all(fetches) else None
+
+    @cached_property
+    def _fetched_names(self) -> list[str]:
+        return list(dict.fromkeys(tensor.name for tensor in self.compiled.program.fetches))
+
+    def _in_order(self, fetched: Mapping[str, Array]) -> list[Array]:
+        """Return what was fetched by name in the order of the fetches."""
+        fetches = self.compiled.program.fetches
+        if len(fetches) == len(fetched):
+            return list(fetched.values())
+        return [fetched[tensor.name].copy() for tensor in fetches]  # one is fetched twice
 
     def _by_node(self, feeds: Mapping[str, Array]) -> dict[str, Array]:
         """Return ``feeds`` by the names of the nodes that are fed, as Plans name them."""

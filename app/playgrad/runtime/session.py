@@ -26,7 +26,7 @@ from playgrad.runtime.default_device import AUTO, default_device
 from playgrad.runtime.desktop_host import processor_name
 from playgrad.runtime.executor import Executor
 from playgrad.runtime.feeds import FeedDict, check_value
-from playgrad.runtime.fetches import Fetches, RepeatedProgram, requested_program
+from playgrad.runtime.fetches import Fetches, RepeatedProgram, UnfedRun, requested_program
 from playgrad.runtime.hooks import get_hooks
 from playgrad.runtime.locking import exclusive
 from playgrad.runtime.members import current_members
@@ -122,6 +122,7 @@ class Session:
         self._placement = SessionPlacement(self.device, placement, soft_placement, several)
         self.executor = Executor(threads)
         self.stop_check: Callable[[], bool] = _interrupts
+        self._last_unfed: UnfedRun | None = None
         self._devices: dict[str, Device] = {}
         self._programs = Programs(
             self.opened, self._placement, self.executor, new_transport, self.members, trains
@@ -153,6 +154,7 @@ class Session:
         self._programs.unload()
         self._store.close()
         self.executor.close()
+        self._last_unfed = None
         self._closed = True
         open_sessions.discard(self._original)
 
@@ -258,16 +260,22 @@ class Session:
             ShapeError: the shapes of the feeds do not fit together.
             KeyboardInterrupt: a stop was requested.
         """
-        requested = Fetches(fetches, self.graph)
+        last = self._last_unfed
+        if last is None or feed_dict or not last.is_requested_by(fetches, self.precision):
+            requested = Fetches(fetches, self.graph)
+            if not requested.leaves:
+                return requested.results([])
+            self._check_open()
+            program, arrays = self._requested(requested.tensors, requested.nodes, feed_dict)
+            if requested.is_flat_list and not feed_dict:
+                self._last_unfed = UnfedRun(requested, program)
+        else:
+            self._check_open()
+            requested, program, arrays = last.fetches, last.program, {}
         return requested.results(
-            self._work(
-                requested.tensors,
-                requested.nodes,
-                feed_dict,
-                lambda runnable, feeds: runnable.run(feeds, trace, self.stop_check),
+            self._ran(
+                program, arrays, lambda runnable, feeds: runnable.run(feeds, trace, self.stop_check)
             )
-            if requested.leaves
-            else []
         )
 
     def make_callable(self, fetches: Any, feed_list: Sequence[Any] = ()) -> Callable[..., Any]:

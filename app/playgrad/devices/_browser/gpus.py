@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import playgrad_host  # type: ignore[import-not-found]
 
 from playgrad.devices._browser.page import obey_interrupt
-from playgrad.devices._browser.workers import WorkerConnection, connection_to
+from playgrad.devices._browser.workers import (
+    PendingAnswer,
+    WorkerConnection,
+    answered_error,
+    connection_to,
+)
 from playgrad.devices.base import (
+    BufferKey,
     ExecuteResult,
     Execution,
     Host,
@@ -19,7 +27,7 @@ from playgrad.devices.base import (
     check_plan,
 )
 from playgrad.devices.data_cache import KeptData
-from playgrad.devices.pending import Outcome, Result, Then
+from playgrad.devices.pending import Result
 from playgrad.devices.target import AdapterInfo, Limits
 
 
@@ -117,16 +125,10 @@ class BrowserHost(Host):
         # The runner cannot call Python between replays: it reads the page's stop word.
         if self.stop_requested is not None and self.stop_requested():
             steps = min(steps, 1)
-        argument = {
-            "program": program,
-            "segment": segment,
-            "steps": steps,
-            "writes": [(key, offset) for key, offset, _ in writes],
-            "reads": reads,
-        }
+        targets = tuple((key, offset) for key, offset, _ in writes)
+        text = _execute_text(program, segment, steps, targets, tuple(reads))
         contents = [content for _, _, content in writes]
-        answer = self._connection.begin("execute", self._device, argument, *contents)
-        return Then(answer, lambda outcome: _execute_result(outcome, reads))
+        return Executing(self._connection.post("execute", self._device, text, *contents), reads)
 
     def execute(self, execution: Execution) -> ExecuteResult:
         result = super().execute(execution)
@@ -143,9 +145,41 @@ class BrowserHost(Host):
         self._ask("close")
 
 
-def _execute_result(outcome: Outcome, reads: Sequence[Read]) -> ExecuteResult:
-    value, payload = outcome
-    return ExecuteResult(value["steps_done"], _split(payload, reads), value["seconds"])
+@lru_cache(maxsize=64)
+def _execute_text(
+    program: int | None,
+    segment: int,
+    steps: int,
+    writes: tuple[tuple[BufferKey, int], ...],
+    reads: tuple[Read, ...],
+) -> str:
+    """Return the arguments of a call of ``execute`` as JSON; a loop makes the same one again and
+    again."""
+    return json.dumps(
+        {"program": program, "segment": segment, "steps": steps, "writes": writes, "reads": reads}
+    )
+
+
+class Executing:
+    """An `Execution` on its way in a device worker; its result is pending."""
+
+    def __init__(self, answer: PendingAnswer, reads: Sequence[Read]) -> None:
+        self._answer = answer
+        self._reads = reads
+
+    def done(self) -> bool:
+        return self._answer.done()
+
+    def wait(self) -> None:
+        self._answer.wait()
+
+    def result(self) -> ExecuteResult:
+        text, payload = self._answer.taken()
+        if text.startswith("{"):
+            raise answered_error(text)
+        steps, seconds, began, submitted, ended = map(float, text.split())
+        data = _split(payload, self._reads)
+        return ExecuteResult(int(steps), data, seconds, (began, submitted, ended))
 
 
 def _split(payload: bytes, reads: Sequence[Read]) -> list[bytes]:

@@ -39,11 +39,15 @@ class WorkerConnection:
         text, payload = playgrad_host.call_device(
             self.number, _timeout(), call, device, json.dumps(argument), *data
         )
-        return _outcome(text, payload)
+        return _value(text), b"" if payload is None else payload.to_bytes()
 
     def begin(self, call: str, device: int, argument: dict[str, Any], *data: Any) -> PendingAnswer:
         """Call the worker without waiting. The answer's `result` raises what `call` would."""
-        ticket = playgrad_host.post_device(self.number, call, device, json.dumps(argument), *data)
+        return self.post(call, device, json.dumps(argument), *data)
+
+    def post(self, call: str, device: int, text: str, *data: Any) -> PendingAnswer:
+        """As `begin`, with the arguments as JSON."""
+        ticket = playgrad_host.post_device(self.number, call, device, text, *data)
         answer = PendingAnswer(self, ticket)
         self._unanswered.append(answer)
         return answer
@@ -85,16 +89,29 @@ class PendingAnswer:
     def wait(self) -> None:
         self._connection.wait(self)
 
+    def taken(self) -> tuple[str, bytes]:
+        """Wait for the answer, and return its text and its bytes."""
+        if self.frame is None:
+            self.wait()
+        text, payload = self.frame
+        return text, b"" if payload is None else payload.to_bytes()
+
     def result(self) -> Outcome:
-        self.wait()
-        return _outcome(*self.frame)
+        text, payload = self.taken()
+        return _value(text), payload
 
 
-def _outcome(text: str, payload: Any) -> Outcome:
+def _value(text: str) -> Any:
+    """Return the value of an answer in JSON, or raise its error."""
     answer = json.loads(text)
     if "error" in answer:
         raise error_from_json(answer["error"])
-    return answer["value"], b"" if payload is None else payload.to_bytes()
+    return answer["value"]
+
+
+def answered_error(text: str) -> BaseException:
+    """Return the error of an answer in JSON."""
+    return error_from_json(json.loads(text)["error"])
 
 
 def _timeout() -> float:

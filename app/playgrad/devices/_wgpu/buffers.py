@@ -71,8 +71,12 @@ class BufferPool:
         if view.nbytes:
             self._device.queue.write_buffer(buffer, offset, view)
 
-    def read(self, spans: Sequence[Span]) -> list[bytes]:
-        """Return the bytes of each span, at least one in all, with one copy and one wait."""
+    def read(self, spans: Sequence[Span], before: Sequence[Any] = ()) -> list[bytes]:
+        """Return the bytes of each span, at least one in all, with one copy and one wait.
+
+        Args:
+            before: command buffers that are submitted with the copy, in front of it.
+        """
         total = sum(round_up(size, 4) for _, _, size in spans)
         staging = self._staging_of(total)
         encoder = self._device.create_command_encoder()
@@ -81,7 +85,7 @@ class BufferPool:
             if size:
                 encoder.copy_buffer_to_buffer(buffer, offset, staging, position, round_up(size, 4))
             position += round_up(size, 4)
-        self._device.queue.submit([encoder.finish()])
+        self._device.queue.submit([*before, encoder.finish()])
         staging.map_sync(wgpu.MapMode.READ, 0, total)
         everything = staging.read_mapped(0, total)
         staging.unmap()

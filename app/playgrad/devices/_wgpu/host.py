@@ -135,20 +135,24 @@ class WgpuHost(Host):
         """Run ``execution``; callers use a thread for each device to run several at once."""
         started = time.perf_counter()
         done = 0
+        held: list[Any] = []
         with self._errors("execute"):
             for key, offset, data in execution.writes:
                 self._pool.write(self._buffer(key), offset, data)
             if execution.program is not None:
-                done = self._replay(execution.program, execution.segment, execution.steps)
-            contents = self._read(execution.reads)
+                done, held = self._replay(execution.program, execution.segment, execution.steps)
+            contents = self._read(execution.reads, held)
         return Done(ExecuteResult(done, contents, time.perf_counter() - started))
 
-    def _replay(self, program: int, segment: int, steps: int) -> int:
+    def _replay(self, program: int, segment: int, steps: int) -> tuple[int, list[Any]]:
         """Submit replays in groups, and wait for each group but the last; see `SubmissionPacer`.
 
         Returns:
-            The number of replays, which is less than ``steps`` after a stop.
+            The number of replays, which is less than ``steps`` after a stop, and the last commands,
+            not submitted: a read shares their submit.
         """
+        queue = self._device.queue
+        held: list[Any] = []
         commands = self._programs[program].segments[segment]
         pacer = self._pacers.setdefault((program, segment), SubmissionPacer())
         done = 0
@@ -158,14 +162,17 @@ class WgpuHost(Host):
             last = min(first + pacer.group, steps)
             while done < last:
                 if self.stop_requested is not None and self.stop_requested():
-                    return done
+                    return done, held
                 times = min(pacer.submit, last - done)
-                self._device.queue.submit([encode(self._device, commands, times)])
+                if held:
+                    queue.submit(held)
+                held = [encode(self._device, commands, times)]
                 done += times
             if done < steps:
-                self._wait()
+                self._wait(held)
+                held = []
                 pacer.finished(done - first, time.perf_counter() - started)
-        return done
+        return done, held
 
     def time_kernels(self, program: int, segment: int) -> list[tuple[float, float]] | None:
         if not KernelClock.is_offered_by(self._device):
@@ -174,15 +181,18 @@ class WgpuHost(Host):
             self._clock = self._clock or KernelClock(self._device)
             return self._clock.times(self._programs[program].segments[segment])
 
-    def _wait(self) -> None:
-        """Wait until all submitted work is done (the queue has no callback for it)."""
-        self._device.queue.read_buffer(self._fence)
+    def _wait(self, held: Sequence[Any]) -> None:
+        """Submit ``held``, and wait until all that was submitted is done."""
+        if held:
+            self._device.queue.submit(held)
+        self._device.queue.read_buffer(self._fence)  # the queue has no callback
 
-    def _read(self, reads: Sequence[Read]) -> list[bytes]:
-        """Wait for the device, and return the bytes of each read."""
+    def _read(self, reads: Sequence[Read], held: Sequence[Any]) -> list[bytes]:
+        """Submit ``held``, wait for the device, and return the bytes of each read."""
         if any(size for _, _, size in reads):
-            return self._pool.read([(self._buffer(key), offset, n) for key, offset, n in reads])
-        self._wait()
+            spans = [(self._buffer(key), offset, size) for key, offset, size in reads]
+            return self._pool.read(spans, held)
+        self._wait(held)
         return [b"" for _ in reads]
 
     # Life and errors

@@ -103,6 +103,7 @@ class SessionRuns:
 
     def __init__(self) -> None:
         self._runs: dict[Graph, dict[Any, SessionRun]] = {}
+        self._last: SessionRun | None = None
         self._closed: dict[Graph, ClosedSession] = {}
         self._seen: WeakSet[Graph] = WeakSet()
 
@@ -112,6 +113,10 @@ class SessionRuns:
 
     def add(self, session: Session, program: Program, arrays: Mapping[str, Array]) -> None:
         """Keep a run, in place of the last one of the same program with feeds of these shapes."""
+        last = None if arrays else self._last
+        if last is not None and last.program is program and last.session() is session:
+            return  # a loop runs the same again and again
+        self._last = None
         self._seen.add(program.graph)
         if sum(array.nbytes for array in arrays.values()) > MOST_BYTES:
             return
@@ -122,7 +127,7 @@ class SessionRuns:
             self._closed.pop(oldest, None)
         key = program.key({name: array.shape for name, array in arrays.items()})
         runs.pop(key, None)
-        runs[key] = SessionRun(ref(session), program, arrays)
+        self._last = runs[key] = SessionRun(ref(session), program, arrays)
         if len(runs) > MOST_RUNS:
             del runs[next(iter(runs))]
 
@@ -214,6 +219,7 @@ class SessionRuns:
         for closed in self._closed.values():
             closed.close()
         self._runs.clear()
+        self._last = None
         self._seen.clear()
         self._closed.clear()
 

@@ -120,6 +120,8 @@ def test_chunks_have_the_bits_of_the_whole(name: str) -> None:
         shared = run_emitted(node, inputs, threads=threads)
         assert shared is not None and shared[0].tobytes() == whole[0].tobytes()
         assert run_jobs(node, threads) == 1
+        by_one = run_emitted(node, inputs, threads=threads, alone=True)
+        assert by_one is not None and by_one[0].tobytes() == whole[0].tobytes()
 
 
 @pytest.mark.parametrize("name", ["sums", "ordered sums", "weighted edges", "along an axis"])
@@ -128,8 +130,9 @@ def test_an_index_outside_ends_the_step(name: str, wrong: int) -> None:
     node, inputs = node_of(name)
     ids = inputs[1] = inputs[1].copy()
     ids.flat[-1] = wrong
-    with pytest.raises(FailedError):
-        run_emitted(node, inputs, threads=3)
+    for alone in (False, True):
+        with pytest.raises(FailedError):
+            run_emitted(node, inputs, threads=3, alone=alone)
 
 
 def test_indices_that_are_not_in_order_end_the_step() -> None:

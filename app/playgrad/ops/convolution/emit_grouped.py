@@ -68,7 +68,8 @@ class _SharedPlaces:
         if chunks == 1:
             return None
         size = chunk_size(height * width, chunks)
-        return PartChunks(height * width, size, (0, 0, 4 * channels * results))
+        steps = (0, 0, 4 * channels * results)
+        return PartChunks(height * width, size, steps, repeats=True)
 
 
 @static_kernel("conv2d_filter_gradient", only_if=_has_groups, fallback=True, shared=_SharedPlaces())

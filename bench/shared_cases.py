@@ -11,13 +11,21 @@ import numpy as np
 
 import playgrad as pg
 from playgrad import ops
+from playgrad.ops.core.build import add_node
 from playgrad.ops.reductions.sparse import gather_sum
 
 _NODES, _EDGES, _ROWS = 10_000, 100_000, 25_000
 
 
-def cases() -> Iterator[tuple[str, Callable[[], pg.Tensor]]]:
-    """Yield the name of a case, and what builds its tensor."""
+Case = tuple[str, Callable[[], pg.Tensor]]
+
+
+def cases(only: str) -> Iterator[Case]:
+    """Yield the name of each case that contains ``only``, and what builds its tensor."""
+    yield from (case for case in _cases() if only in case[0])
+
+
+def _cases() -> Iterator[Case]:
     random = np.random.default_rng(0)
     sources = random.integers(0, _NODES, _EDGES).astype(np.int32)
     targets = np.sort(random.integers(0, _NODES, _EDGES)).astype(np.int32)
@@ -35,18 +43,18 @@ def cases() -> Iterator[tuple[str, Callable[[], pg.Tensor]]]:
         yield (
             f"sums of {_ROWS:,} rows of {width} in {_NODES:,} segments",
             lambda rows=rows: pg.segment_sum(
-                pg.Variable(rows), pg.Variable(targets[:_ROWS]), _NODES
+                pg.Variable(rows), pg.Variable(sources[:_ROWS]), _NODES
             ),
         )
     lines = random.normal(size=(64, 1000)).astype(np.float32)
     yield "sorting 64 rows of 1,000", lambda: ops.argsort(pg.Variable(lines))
     image = random.normal(size=(16, 28, 28, 128)).astype(np.float32)
+    for groups in (128, 8):
 
-    def filter_gradient() -> pg.Tensor:
-        filters = pg.Variable(np.ones((3, 3, 128, 1), np.float32))
-        y = ops.depthwise_conv2d(pg.Variable(image), filters, 1, "same")
-        (gradient,) = pg.gradients(ops.reduce_sum(y * 0.5), [filters])
-        assert gradient is not None
-        return gradient
+        def filter_gradient(groups: int = groups) -> pg.Tensor:
+            operands = [pg.Variable(image), pg.Variable(image[::-1])]
+            window = {"strides": [1, 1], "padding": [[1, 1], [1, 1]], "kernel_size": [3, 3]}
+            attrs = {**window, "groups": groups}
+            return add_node("conv2d_filter_gradient", operands, attrs).output
 
-    yield "gradient by the filters of a depthwise convolution 3×3, 16×28×28×128", filter_gradient
+        yield f"gradient by the filters of {groups} groups, 3×3, 16×28×28×128", filter_gradient

@@ -52,7 +52,7 @@ def compiled(build, host):
 
 
 rows = []
-for name, build in cases():
+for name, build in cases(ONLY):
     (whole, _), (cut, program) = (compiled(build, host) for host in hosts)
     shares = True
     program._choice.shares = lambda: shares
@@ -96,10 +96,10 @@ def measured(build: Callable[[], pg.Tensor], threads: int) -> tuple[float, int]:
         return 1000 * best, compiled.step.jobs
 
 
-def in_page(threads: int, seconds: float) -> None:
+def in_page(threads: int, seconds: float, only: str) -> None:
     """Print a row for each case, in a page with so many threads."""
     program = (BENCH / "shared_cases.py").read_text(encoding="utf-8")
-    program += f"\nTHREADS, SECONDS = {threads}, {seconds}\n" + _PAGE
+    program += f"\nTHREADS, SECONDS, ONLY = {threads}, {seconds}, {only!r}\n" + _PAGE
     with opened_tab(600) as tab:
         ran = tab.run_playgrad(program.replace("from __future__ import annotations\n", ""), "cpu")
     if "error" in ran:
@@ -112,11 +112,11 @@ def in_page(threads: int, seconds: float) -> None:
         print(f"| {name} | {whole:.2f} | {shared:.2f} | {gain} | {alone:.2f} |")
 
 
-def in_wasmtime() -> None:
+def in_wasmtime(only: str) -> None:
     """Print a row for each case, in processor time."""
     print(f"| | {' | '.join(f'for {n}, ms (jobs)' for n in THREADS)} |")
     print("|---|" + "---|" * len(THREADS))
-    for name, build in cases():
+    for name, build in cases(only):
         cells = (measured(build, threads) for threads in THREADS)
         print(f"| {name} | {' | '.join(f'{ms:.2f} ({jobs})' for ms, jobs in cells)} |", flush=True)
 
@@ -125,11 +125,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--threads", type=int, default=0, help="measure so many in a page")
     parser.add_argument("--seconds", type=float, default=3.0, help="for each row of a page")
+    parser.add_argument("--only", default="", help="a part of the names of the rows")
     options = parser.parse_args()
     if options.threads:
-        in_page(options.threads, options.seconds)
+        in_page(options.threads, options.seconds, options.only)
     else:
-        in_wasmtime()
+        in_wasmtime(options.only)
 
 
 if __name__ == "__main__":

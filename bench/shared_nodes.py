@@ -1,22 +1,27 @@
-"""Measures what cutting operations into chunks for threads costs: code that is written for one, two
-and eight threads, run by one thread in wasmtime, in processor time.
+"""Measures operations that are cut into chunks for threads.
 
-python -m bench.shared_nodes
+python -m bench.shared_nodes               what cutting costs: processor time of all threads
+python -m bench.shared_nodes --threads 2   what it gains: in a page, on one thread and on several
 
-The least of some runs counts; `jobs` is the number of pieces of work that threads would share.
+The first runs code for one, two and eight threads on one of them, in wasmtime: *jobs* is the number
+of pieces of work that threads would share. The second has real threads. There the whole on one
+thread, chunks that threads share, and the same chunks on one thread take turns. The least of some
+runs counts.
 """
 
 from __future__ import annotations
 
+import argparse
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from unittest import mock
 
 import numpy as np
 
 import playgrad as pg
-from playgrad import ops
-from playgrad.ops.reductions.sparse import gather_sum
+from bench.browser import opened_tab
+from bench.paths import BENCH
+from bench.shared_cases import cases
 from playgrad.runtime import executor, host_program
 from playgrad.runtime.session import Session
 from playgrad.runtime.step_host import using_step_host
@@ -24,43 +29,46 @@ from playgrad.runtime.wasmtime_host import WasmtimeHost
 
 THREADS = (1, 2, 8)
 _RUNS = 12
-_NODES, _EDGES, _ROWS = 10_000, 100_000, 25_000
+_PAGE = """
+import json, time
+from playgrad.runtime import host_program
+from playgrad.runtime.session import Session
+from playgrad.runtime.step_host import PageHost, page_host, using_step_host
+
+TURN = 0.03
+host_program.SECONDS_OF_NODE = 0.0
+relaxed, most = page_host().relaxed, page_host().threads
+hosts = [PageHost(relaxed), PageHost(relaxed, min(THREADS, most))]
 
 
-def cases() -> Iterator[tuple[str, Callable[[], pg.Tensor]]]:
-    """Yield the name of a case, and what builds its tensor."""
-    random = np.random.default_rng(0)
-    sources = random.integers(0, _NODES, _EDGES).astype(np.int32)
-    targets = np.sort(random.integers(0, _NODES, _EDGES)).astype(np.int32)
-    for width in (16, 64, 128):
-        x = random.normal(size=(_NODES, width)).astype(np.float32)
-        for ordered in (False, True):
-            yield (
-                f"{_EDGES:,} edges between {_NODES:,} nodes, {width} features"
-                + ordered * ", in order",
-                lambda x=x, ordered=ordered: gather_sum(
-                    *map(pg.Variable, (x, sources, targets)), _NODES, indices_are_sorted=ordered
-                ),
-            )
-        rows = random.normal(size=(_ROWS, width)).astype(np.float32)
-        yield (
-            f"sums of {_ROWS:,} rows of {width} in {_NODES:,} segments",
-            lambda rows=rows: pg.segment_sum(
-                pg.Variable(rows), pg.Variable(targets[:_ROWS]), _NODES
-            ),
-        )
-    lines = random.normal(size=(64, 1000)).astype(np.float32)
-    yield "sorting 64 rows of 1,000", lambda: ops.argsort(pg.Variable(lines))
-    image = random.normal(size=(16, 28, 28, 128)).astype(np.float32)
+def compiled(build, host):
+    graph = pg.Graph()
+    with graph.as_default():
+        node = build().node
+    with using_step_host(host):
+        session = Session(graph, "cpu")
+        session.run(node)
+    return (lambda: session.run(node)), session.compiled(node).host_program.compiled
 
-    def filter_gradient() -> pg.Tensor:
-        filters = pg.Variable(np.ones((3, 3, 128, 1), np.float32))
-        y = ops.depthwise_conv2d(pg.Variable(image), filters, 1, "same")
-        (gradient,) = pg.gradients(ops.reduce_sum(y * 0.5), [filters])
-        assert gradient is not None
-        return gradient
 
-    yield "gradient by the filters of a depthwise convolution 3×3, 16×28×28×128", filter_gradient
+rows = []
+for name, build in cases(ONLY):
+    (whole, _), (cut, program) = (compiled(build, host) for host in hosts)
+    shares = True
+    program._choice.shares = lambda: shares
+    ways = {"whole": (whole, True), "shared": (cut, True), "alone": (cut, False)}
+    best = dict.fromkeys(ways, 1e9)
+    end = time.perf_counter() + SECONDS
+    while time.perf_counter() < end:
+        for way, (run, shares) in ways.items():
+            turn = time.perf_counter() + TURN
+            while time.perf_counter() < turn:
+                started = time.perf_counter()
+                run()
+                best[way] = min(best[way], time.perf_counter() - started)
+    rows.append([name, program.step.jobs, *(1000 * seconds for seconds in best.values())])
+print("RESULT" + json.dumps({"threads": hosts[1].threads, "rows": rows}))
+"""
 
 
 def measured(build: Callable[[], pg.Tensor], threads: int) -> tuple[float, int]:
@@ -88,13 +96,41 @@ def measured(build: Callable[[], pg.Tensor], threads: int) -> tuple[float, int]:
         return 1000 * best, compiled.step.jobs
 
 
-def main() -> None:
-    """Print a row for each case."""
-    print(f"| | {' | '.join(f'{n} threads, ms (jobs)' for n in THREADS)} |")
+def in_page(threads: int, seconds: float, only: str) -> None:
+    """Print a row for each case, in a page with so many threads."""
+    program = (BENCH / "shared_cases.py").read_text(encoding="utf-8")
+    program += f"\nTHREADS, SECONDS, ONLY = {threads}, {seconds}, {only!r}\n" + _PAGE
+    with opened_tab(600) as tab:
+        ran = tab.run_playgrad(program.replace("from __future__ import annotations\n", ""), "cpu")
+    if "error" in ran:
+        raise SystemExit(f"bench: {ran['error']}")
+    (result,) = ran["results"]
+    print(f"| | 1 thread, ms | {result['threads']} threads | | their chunks on 1 thread |")
+    print("|---|---|---|---|---|")
+    for name, jobs, whole, shared, alone in result["rows"]:
+        gain = f"{whole / shared:.2f}×" if jobs else "whole"
+        print(f"| {name} | {whole:.2f} | {shared:.2f} | {gain} | {alone:.2f} |")
+
+
+def in_wasmtime(only: str) -> None:
+    """Print a row for each case, in processor time."""
+    print(f"| | {' | '.join(f'for {n}, ms (jobs)' for n in THREADS)} |")
     print("|---|" + "---|" * len(THREADS))
-    for name, build in cases():
+    for name, build in cases(only):
         cells = (measured(build, threads) for threads in THREADS)
         print(f"| {name} | {' | '.join(f'{ms:.2f} ({jobs})' for ms, jobs in cells)} |", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--threads", type=int, default=0, help="measure so many in a page")
+    parser.add_argument("--seconds", type=float, default=3.0, help="for each row of a page")
+    parser.add_argument("--only", default="", help="a part of the names of the rows")
+    options = parser.parse_args()
+    if options.threads:
+        in_page(options.threads, options.seconds, options.only)
+    else:
+        in_wasmtime(options.only)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,6 @@
 // softmax_shared.wgsl.
 
 #include "common/numbers.wgsl"
-#include "common/row_parts.wgsl"
 #include "common/largest_part.wgsl"
 
 const CLASSES = ${CLASSES}u;

@@ -5,14 +5,12 @@
 const CLASSES = ${CLASSES}u;
 const INNER = ${INNER}u;
 const LOGARITHM = ${LOGARITHM};
-const INVOCATIONS = ${INVOCATIONS}u;
 
-${shared}
+// const INVOCATIONS, fn largest_part, fn sum_of_parts
+${parts}
 
 // fn store(index: u32, value: f32)
 ${store}
-
-${parts}
 
 @compute @workgroup_size(INVOCATIONS)
 fn main(

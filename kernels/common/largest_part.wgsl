@@ -1,3 +1,5 @@
+#include "common/row_parts.wgsl"
+
 // The largest value of the invocations of a workgroup, by a tree; NaN where any is NaN.
 fn largest_part(invocation: u32, value: f32) -> f32 {
   parts[invocation] = value;

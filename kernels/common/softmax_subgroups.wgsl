@@ -1,5 +1,10 @@
 #include "common/float_keys.wgsl"
 
+const INVOCATIONS = ${INVOCATIONS}u;
+
+var<workgroup> keys: array<u32, INVOCATIONS>;
+var<workgroup> sums: array<f32, INVOCATIONS>;
+
 // Joined within subgroups first, as in common/subgroup_parts.wgsl.
 fn largest_part(invocation: u32, value: f32, lane: u32, lanes: u32) -> f32 {
   let of_subgroup = subgroupMax(key_of(value));

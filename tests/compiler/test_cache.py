@@ -60,13 +60,22 @@ def another_kernel() -> OpDef:
         lambda: compiled(sum_of(), count=4),
         lambda: compiled(sum_of(), policy=GPU),
         lambda: compiled(sum_of(), policy=dataclasses.replace(HOST, chosen=lambda node: "gpu:0")),
-        lambda: compiled(sum_of(), policy=dataclasses.replace(HOST, available=("cpu:0",))),
     ],
-    ids=["constant", "shape", "name", "kernel", "op", "seed", "feed", "device", "placement",
-         "devices"],
+    ids=["constant", "shape", "name", "kernel", "op", "seed", "feed", "device", "placement"],
 )  # fmt: skip
 def test_different_programs_are_compiled_separately(other: Callable[[], Compiled]) -> None:
     assert compiled(sum_of()) is not other()
+
+
+def test_devices_count_if_a_program_names_them() -> None:
+    fewer = dataclasses.replace(HOST, available=("cpu:0",))
+    assert compiled(sum_of()) is compiled(sum_of(), policy=fewer)
+    named = [
+        dataclasses.replace(policy, chosen=lambda node: "gpu", soft=True)
+        for policy in (HOST, fewer)
+    ]
+    on_gpu, without = (compiled(sum_of(), policy=policy) for policy in named)
+    assert {node.device for node in without.order} == {"cpu:0"} != {n.device for n in on_gpu.order}
 
 
 def test_programs_from_other_source_lines_are_compiled_separately() -> None:

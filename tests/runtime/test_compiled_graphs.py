@@ -18,7 +18,7 @@ from playgrad.runtime.step_host import using_step_host
 from playgrad.wasm import step
 from tests.runtime.random_graphs import RandomGraph
 from tests.runtime.random_operations import KINDS
-from tests.sweeps import SEED, budget
+from tests.sweeps import SEED, budget, dice
 from tests.wasm.wasmtime_step_host import WasmtimeStepHost
 
 Array = np.ndarray[Any, Any]
@@ -80,9 +80,10 @@ def test_random_graphs(number: int) -> None:
     read = {tensor for node in order for tensor in node.inputs}
     ends = [tensor for tensor in tensors if tensor not in read]
     results = computed(graph, ends, 1)
+    threads = dice("threads", number).randint(2, 9)
     # Fused operations do not round to float16 in between, and the sine of a large number shows it.
     are_alike = all(tensor.dtype != "float16" for tensor in tensors)
-    for tensor, have, again in zip(ends, results, computed(graph, ends, 3), strict=True):
-        assert have.tobytes() == again.tobytes(), f"threads change bits of {tensor.node}"
+    for tensor, have, again in zip(ends, results, computed(graph, ends, threads), strict=True):
+        assert have.tobytes() == again.tobytes(), f"{threads} threads change bits of {tensor.node}"
         if are_alike and tensor.dtype == "float32":
             expect_equal(tensor.node, have, apart[tensor], 1e-4)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+import textwrap
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -365,3 +368,26 @@ def test_a_device_named_by_a_session_is_kept() -> None:
         assert session.device == "gpu:0"
     with options_set(Options(device="gpu")), pg.Session() as session:
         assert session.device == "gpu:0"
+
+
+def test_no_driver_is_loaded_for_a_training_on_the_cpu() -> None:
+    """Drivers of GPUs took more memory than all of a small training."""
+    program = """
+        import sys
+        import numpy as np
+        import playgrad as pg
+        model = pg.Sequential([pg.nn.Dense(8, "tanh"), pg.nn.Dense(1)])
+        model.compile("sgd", "mse", device="cpu")
+        model.fit(np.ones((64, 2)), np.ones(64), verbose=0)
+        model.predict(np.ones((3, 2)))
+        assert "wgpu" not in sys.modules
+        try:
+            model.compile("sgd", "mse", device="gpu:77")
+            model.fit(np.ones((64, 2)), np.ones(64), verbose=0)
+        except pg.errors.DeviceError as error:
+            print(error, "wgpu" in sys.modules)
+    """
+    command = [sys.executable, "-c", textwrap.dedent(program)]
+    ran = subprocess.run(command, capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
+    assert "gpu:77" in ran.stdout and ran.stdout.endswith("True\n")

@@ -21,6 +21,7 @@ from playgrad.parallel.replicas import mirrored_by
 from playgrad.runtime import compiled_segments, desktop_host, variables
 from playgrad.runtime.compiled_segments import CompiledSegment
 from playgrad.runtime.session import Session
+from playgrad.runtime.wasmtime_host import WasmtimeHost
 from tests.runtime.test_compiled_segments import walk
 
 Array = np.ndarray[Any, Any]
@@ -201,8 +202,34 @@ def test_without_addresses_numpy_computes_or_members_are_told(
     store = runnable.store
     with pytest.raises(OutOfMemoryError, match="PLAYGRAD_SIMD=0"):
         compiled_segments.SegmentCompiler(
-            runnable.compiled.segments, store.desktop_host, store.block_of, can_do_without=False
+            runnable.compiled.segments, (), store.desktop_host, store.block_of, can_do_without=False
         )
+
+
+@pytest.mark.parametrize("name", ["ring", "gpipe"])
+def test_what_needs_more_memory_than_code_has_is_left_to_numpy(
+    name: str, compiled: dict[str, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By an estimate, which also counts the arrays of results that outlive a segment."""
+    most = dict.fromkeys(range(2), 0)
+    empty = WasmtimeHost.empty
+
+    def noting(self: WasmtimeHost, size: int) -> Array:
+        array, number = empty(self, size), hosts.setdefault(id(self), len(hosts))
+        most[number] = max(most[number], self.allocated)
+        return array
+
+    hosts: dict[int, int] = {}
+    monkeypatch.setattr(WasmtimeHost, "empty", noting)
+    trained(STRATEGIES[name], width=256)
+    runs = compiled["runs"]
+    assert runs and most[0] and most[1]
+    for limit, expected in ((int(0.98 * min(most.values())), 0), (2 * max(most.values()), runs)):
+        hosts.clear()
+        compiled["runs"] = 0
+        monkeypatch.setattr(compiled_segments, "MOST", limit)
+        trained(STRATEGIES[name], width=256)
+        assert compiled["runs"] == expected
 
 
 def test_a_processor_that_is_busy_with_a_lost_run_says_so(graph: pg.Graph) -> None:

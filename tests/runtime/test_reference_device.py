@@ -92,7 +92,7 @@ def test_a_scope_places_operations_on_the_reference() -> None:
 def test_the_reference_is_named_but_not_offered() -> None:
     """Nobody chooses it who does not name it; there may be several of it, as of every kind."""
     assert not any("reference" in entry["device"] for entry in registry.list_devices())
-    assert "reference:0" in registry.nameable_devices()
+    assert "reference:0" in registry.NameableDevices()
     with pytest.raises(DeviceError, match="there is no reference:1 here"):
         Session(device="reference:1")
     try:

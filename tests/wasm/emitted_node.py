@@ -14,7 +14,7 @@ from playgrad.ops.emitted import emitter_of
 from playgrad.ops.emitters import Operand
 from playgrad.ops.state import placeholder
 from playgrad.wasm.step import CONTROL, FAILURE, FIRST_POINTER, MODULE, STEPS_DONE, StepCode
-from playgrad.wasm.threads import CONTROL_BYTES, DONE, LIMIT, MOST_CHUNKS
+from playgrad.wasm.threads import ALONE, CONTROL_BYTES, DONE, LIMIT, MOST_CHUNKS
 from tests.wasm.wasmtime_host import WasmtimeHost
 
 Array = np.ndarray[Any, Any]
@@ -40,12 +40,14 @@ def run_emitted(
     arrays: Sequence[Array],
     overlaps: Mapping[int, int] | None = None,
     threads: int = 1,
+    alone: bool = False,
 ) -> list[Array] | None:
     """Return what the compiled code of ``node`` computes; None if there is no emitter for it.
 
     Args:
         overlaps: the number of the input that an output overwrites, by the number of the output.
         threads: how many threads the code is written for; one does all chunks.
+        alone: whether the code is told that it has no other threads.
 
     Raises:
         FailedError: the code refused the inputs.
@@ -81,6 +83,7 @@ def run_emitted(
     host.memory[table:constants] = 0
     host.memory[control:scratch] = 0
     host.view(table, (FIRST_POINTER,), np.int32)[CONTROL : MODULE + 1] = control, 1
+    host.view(control + ALONE, (1,), np.int32)[0] = alone
     host.memory[constants : constants + len(step.constants)] = list(step.constants)
     for array, place in zip(arrays, places, strict=False):
         host.view(place, array.shape, array.dtype)[...] = array
@@ -88,7 +91,7 @@ def run_emitted(
     words = host.view(table, (3,), np.int32)
     if step.jobs:
         done, limit = (host.view(control + word, (1,), np.uint32)[0] for word in (DONE, LIMIT))
-        assert 1 < done == limit & MOST_CHUNKS
+        assert done == limit & MOST_CHUNKS and (done > 1) != alone
     if words[FAILURE]:
         assert words[STEPS_DONE] == 0
         raise FailedError

@@ -85,7 +85,7 @@ CASES: dict[str, tuple[Callable[..., Tensor], list[Array]]] = {
         [floats(7, 40), RANDOM.integers(0, 40, (7, 90)).astype(np.int32)],
     ),
     "one-hot": (lambda ids: pg.one_hot(ids, 9), [IDS]),
-    "filters of channels": (filter_gradient(40), [floats(2, 6, 7, 40), floats(3, 3, 1, 40)]),
+    "filters of channels": (filter_gradient(20), [floats(2, 6, 7, 20), floats(3, 3, 1, 40)]),
     "filters of groups": (filter_gradient(5), [floats(2, 6, 7, 15), floats(3, 2, 3, 20)]),
 }  # fmt: skip
 
@@ -120,6 +120,8 @@ def test_chunks_have_the_bits_of_the_whole(name: str) -> None:
         shared = run_emitted(node, inputs, threads=threads)
         assert shared is not None and shared[0].tobytes() == whole[0].tobytes()
         assert run_jobs(node, threads) == 1
+        by_one = run_emitted(node, inputs, threads=threads, alone=True)
+        assert by_one is not None and by_one[0].tobytes() == whole[0].tobytes()
 
 
 @pytest.mark.parametrize("name", ["sums", "ordered sums", "weighted edges", "along an axis"])
@@ -128,8 +130,9 @@ def test_an_index_outside_ends_the_step(name: str, wrong: int) -> None:
     node, inputs = node_of(name)
     ids = inputs[1] = inputs[1].copy()
     ids.flat[-1] = wrong
-    with pytest.raises(FailedError):
-        run_emitted(node, inputs, threads=3)
+    for alone in (False, True):
+        with pytest.raises(FailedError):
+            run_emitted(node, inputs, threads=3, alone=alone)
 
 
 def test_indices_that_are_not_in_order_end_the_step() -> None:
@@ -138,3 +141,14 @@ def test_indices_that_are_not_in_order_end_the_step() -> None:
         inputs[-1] = IDS
         with pytest.raises(FailedError):
             run_emitted(node, inputs, threads=3)
+
+
+def test_gradients_of_depthwise_convolutions_stay_whole() -> None:
+    graph = Graph()
+    with graph.as_default():
+        x, filters = pg.placeholder("float32", (8, 28, 28, 64)), pg.Variable(floats(3, 3, 1, 64))
+        y = pg.conv2d(x, filters, padding="same", groups=64)
+        node = found(
+            pg.gradients(pg.reduce_sum(y * y), [filters])[0], "conv2d_filter_gradient"
+        ).node
+    assert run_jobs(node, 8) == 0

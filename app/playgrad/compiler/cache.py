@@ -20,6 +20,7 @@ import numpy as np
 
 from playgrad.compiler.place import Policy
 from playgrad.compiler.program import Program
+from playgrad.devices.kinds import canonical
 from playgrad.graph.graph import Graph
 from playgrad.graph.opdef import OpDef
 from playgrad.graph.tensor import Node
@@ -93,12 +94,10 @@ def _plain(value: Any) -> Any:
     raise _NotPlainError
 
 
-def _placed(program: Program, soft: bool) -> list[Node]:
-    """The nodes that ``place`` may ask the policy about, in a fixed order. ``soft``: whether device
-    scopes may be ignored."""
+def _placed(program: Program) -> list[Node]:
+    """Return the nodes that ``place`` gives a device, in a fixed order."""
     extra = [program.graph.node(RANDOM_ADVANCE)] if RANDOM_ADVANCE in program.graph else []
-    nodes = sorted(ancestors([*program.roots, *extra]), key=attrgetter("id"))
-    return [node for node in nodes if soft or node.device is None]
+    return sorted(ancestors([*program.roots, *extra]), key=attrgetter("id"))
 
 
 class CompileCache(Generic[Entry]):
@@ -121,6 +120,11 @@ class CompileCache(Generic[Entry]):
                 nodes = fingerprint.of(graph)
             except _NotPlainError:
                 return None
+        placed = _placed(program)
+        chosen = [policy.chosen(n) for n in placed if policy.soft or n.device is None]
+        scopes = (node.device for node in placed)
+        named = {policy.default, *filter(None, (*chosen, *scopes))}
+        names = sorted(set(map(canonical, named)))
         return (
             nodes,
             graph.seed,
@@ -130,11 +134,10 @@ class CompileCache(Generic[Entry]):
             tuple((name, tensor.name) for name, tensor in program.feeds.items()),
             tuple(shapes.items()),
             policy.default,
-            tuple(policy.available),
             policy.soft,
             policy.apart,
-            tuple(policy.target(device) for device in policy.available),
-            tuple(policy.chosen(node) for node in _placed(program, policy.soft)),
+            tuple((name in policy.available, policy.target(name)) for name in names),
+            tuple(chosen),
         )
 
     def get(self, key: Hashable | None) -> Entry | None:

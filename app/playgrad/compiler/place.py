@@ -6,7 +6,7 @@ or its planner, then the session's default device.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
 from playgrad.compiler.program import Program, Rewriter
@@ -48,7 +48,7 @@ class Policy:
     """
 
     default: str
-    available: Sequence[str]
+    available: Collection[str]
     chosen: Placement = lambda node: None
     soft: bool = False
     apart: frozenset[str] = frozenset()

@@ -7,7 +7,7 @@ makes them no faster, but a program behaves as it would on several machines.
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from playgrad.devices.base import Host
@@ -93,7 +93,7 @@ def ensure_devices(names: Sequence[str]) -> None:
 
 
 def list_devices() -> list[dict[str, Any]]:
-    """List every device, CPUs first. The reference is not listed: see `nameable_devices`.
+    """List every device, CPUs first. The reference is not listed: see `NameableDevices`.
 
     Returns:
         A dictionary for each device: ``device`` is its name (``cpu:0``, ``gpu:1``), ``adapter`` the
@@ -117,10 +117,23 @@ def device_names() -> list[str]:
     return [entry["device"] for entry in list_devices()]
 
 
-def nameable_devices() -> list[str]:
-    """Return the devices that a program can name: every device, and those that are not offered."""
-    return [
-        f"{kind.name}:{index}"
-        for kind in KINDS.values()
-        for index in range(len(_adapters_of(kind)))
-    ]
+class NameableDevices(Collection[str]):
+    """The devices that a program can name: every device, and those that are not offered.
+
+    Adapters are listed only for somebody who asks for a GPU: their drivers take 80 MB of memory.
+    """
+
+    def __contains__(self, name: object) -> bool:
+        kind = KINDS.get(name.partition(":")[0]) if isinstance(name, str) else None
+        return kind is not None and name in names_of(kind)
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for kind in KINDS.values() for name in names_of(kind))
+
+    def __len__(self) -> int:
+        return sum(len(names_of(kind)) for kind in KINDS.values())
+
+
+def names_of(kind: Kind) -> list[str]:
+    """Return the devices of a kind."""
+    return [f"{kind.name}:{index}" for index in range(len(_adapters_of(kind)))]

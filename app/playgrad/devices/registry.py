@@ -13,13 +13,14 @@ from playgrad.devices.data_cache import DataCache
 from playgrad.devices.device import Device, target_for
 from playgrad.devices.kinds import GPU, HOST, index_of, kind_of
 from playgrad.devices.logical import (
+    NameableDevices,
     attached_hosts,
     device_names,
     ensure_devices,
     gpu_adapters,
     gpu_hint,
     list_devices,
-    nameable_devices,
+    names_of,
     reset_logical_devices,
     set_logical_devices,
 )
@@ -295,6 +296,7 @@ def close_gpus() -> None:
 
 
 __all__ = [
+    "NameableDevices",
     "attached",
     "clear_data_caches",
     "close_gpus",
@@ -309,7 +311,7 @@ __all__ = [
     "known_tuning",
     "list_devices",
     "look_for_lost_gpus",
-    "nameable_devices",
+    "names_of",
     "opened",
     "reset_logical_devices",
     "runs_plans",

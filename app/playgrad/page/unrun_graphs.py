@@ -7,7 +7,7 @@ from typing import Any
 
 from playgrad.compiler.place import Policy
 from playgrad.compiler.program import Program
-from playgrad.devices.registry import nameable_devices
+from playgrad.devices.registry import NameableDevices
 from playgrad.errors import DeviceError
 from playgrad.graph.graph import Graph, get_default_graph
 from playgrad.graph.tensor import Tensor
@@ -31,7 +31,7 @@ def unrun_graphs(namespace: Mapping[str, Any]) -> list[tuple[Program, Policy]]:
         if isinstance(value, Graph) and value not in graphs:
             graphs[value] = _results(value)
     try:
-        policy = Policy(default_device(get_options().device or AUTO).device, nameable_devices())
+        policy = Policy(default_device(get_options().device or AUTO).device, NameableDevices())
     except DeviceError:
         return []
     return [(Program(graph, list(fetches)), policy) for graph, fetches in graphs.items() if fetches]

@@ -121,7 +121,7 @@ class CompiledRun:
             variables: the values of `variables`, in the host's memory and in C order.
             feeds: the values of the fed tensors.
             nodes: whose errors are raised in place of those of the step's, if it is the code of
-                another program as well. Fed arrays are then kept until `forget_arrays`.
+                another program as well.
 
         Returns:
             The fetched arrays, and the new values of variables unless the step overwrites them:
@@ -145,25 +145,23 @@ class CompiledRun:
         finally:
             self._block.give_back(block)
             self._arrays = ()
-            if self.step.arena.results:
-                self._pointed[-1] = None
-            if not nodes:
-                self.forget_arrays()
+            self._forget_arrays()
 
     def _arrays_of(self, variables: Arrays, feeds: Arrays) -> Arrays:
         """Return the arrays that the code works on, all in the host's memory."""
-        first = len(self.variables)
-        known = self._pointed[first : first + len(feeds)]
-        pairs = zip(feeds, known, strict=True)
-        fed = [array if array is same else self.reachable(array) for array, same in pairs]
+        fed = [self.reachable(array) for array in feeds]
         size = self.step.arena.results
         own = [new_bytes(self._host, size, "the results of a step")] if size else []
         return [*variables, *fed, *self._held, *own]
 
-    def forget_arrays(self) -> None:
-        """Let go of the arrays that were fed."""
+    def _forget_arrays(self) -> None:
+        """Let go of the arrays that were fed and, if they are the run's own, of its results; also
+        of the values of variables, which then get new ones."""
         for number in self._fed:
             self._pointed[number] = None
+        if self.step.arena.results:
+            self._pointed[-1] = None
+            self._pointed[: len(self.variables)] = [None] * len(self.variables)
 
     def _run(
         self,

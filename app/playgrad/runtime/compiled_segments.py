@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from playgrad.compiler.brief_segments import is_brief
-from playgrad.compiler.lifetimes import last_uses, peak_bytes
+from playgrad.compiler.lifetimes import compiled_bytes
 from playgrad.compiler.segments import Segment
 from playgrad.compiler.split import TensorChannel
 from playgrad.devices.kinds import CPU, kind_of
@@ -136,6 +136,7 @@ class SegmentCompiler:
 
     Args:
         segments: of each device.
+        fetches: the tensors that a run returns.
         host_of: returns what compiles the segments of a device on the desktop.
         block_of: returns what lends memory of a host for intermediate results.
         can_do_without: whether NumPy may compute if there is no room for compiled code.
@@ -147,6 +148,7 @@ class SegmentCompiler:
     def __init__(
         self,
         segments: Mapping[str, Sequence[Segment]],
+        fetches: Collection[Tensor],
         host_of: Callable[[str], StepHost],
         block_of: Callable[[StepHost], SharedBlock],
         can_do_without: bool,
@@ -157,7 +159,8 @@ class SegmentCompiler:
         try:
             for device, row in segments.items():
                 common = step_host()
-                if trains(row) and (common is not None or compiles_for_sessions()) and _fits(row):
+                compiles = trains(row) and (common is not None or compiles_for_sessions())
+                if compiles and _fits(row, fetches):
                     self._hosts[device] = common or host_of(device)
         except MemoryError:
             if not can_do_without:
@@ -186,11 +189,6 @@ class SegmentCompiler:
     def host(self, device: str) -> StepHost | None:
         """Return what compiles the segments of ``device``; None if nothing does."""
         return self._hosts.get(device)
-
-    def forget_arrays(self) -> None:
-        """Let go of the arrays of the last run."""
-        for run in self._runs.values():
-            run.forget_arrays()
 
     def new_array(self, channel: TensorChannel) -> Array:
         """Return an array for what a member of a run receives on a channel, where code that reads
@@ -280,10 +278,10 @@ def _without_rows(
     return rest, list(cuts), list(cuts.values())
 
 
-def _fits(segments: Sequence[Segment]) -> bool:
+def _fits(segments: Sequence[Segment], fetches: Collection[Tensor]) -> bool:
     """Return whether the values of a device fit in the memory of compiled code, by the graph
     alone, so that replicas decide alike: variables twice, as new values are beside the old."""
     used = {t for segment in segments for node in segment.nodes for t in node.inputs}
     inside = {node for segment in segments for node in segment.nodes}
     fed = sum(CPU.bytes_of(tensor.spec) for tensor in used if tensor.node not in inside)
-    return 2 * fed + peak_bytes(segments, last_uses(segments, ())) <= MOST
+    return 2 * fed + compiled_bytes(segments, fetches) <= MOST

@@ -99,7 +99,7 @@ def default_device(
 
 def _existing(name: str) -> str:
     """Return the full name of a device that exists."""
-    available = devices.nameable_devices()
+    available = devices.NameableDevices()
     device = canonical(name)
     if device not in available:
         first = kind_of(device).first

@@ -87,7 +87,11 @@ class Runnable:
             node for node in compiled.order if node.device and kind_of(node.device).on_cores
         )
         self._segment_compiler = SegmentCompiler(
-            compiled.segments, store.desktop_host, store.block_of, members.size == 1
+            compiled.segments,
+            compiled.program.fetches,
+            store.desktop_host,
+            store.block_of,
+            members.size == 1,
         )
         self.new_transport = new_transport or partial(
             members.new_transport, new_array=self._segment_compiler.new_array
@@ -275,7 +279,6 @@ class Runnable:
     def _clear_values(self) -> None:
         self.values.clear()
         self.transport.clear()
-        self._segment_compiler.forget_arrays()
 
     def begin(self, feeds: Mapping[str, Array]) -> Result[list[Array]]:
         """Begin a run. Only a program that is one segment of another device is not waited for."""

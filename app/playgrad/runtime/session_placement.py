@@ -15,7 +15,7 @@ from playgrad.compiler.planner import (
 )
 from playgrad.compiler.program import Key, Program
 from playgrad.devices import registry as devices
-from playgrad.devices.kinds import kind_of
+from playgrad.devices.kinds import KINDS
 from playgrad.errors import GraphError
 from playgrad.graph.graph import Graph
 from playgrad.graph.tensor import Node
@@ -134,13 +134,12 @@ class SessionPlacement:
         return self._policy(lambda node: self._homes.get((graph, node.name)))
 
     def _policy(self, chosen: Placement | None) -> Policy:
-        available = devices.nameable_devices()
-        apart = frozenset(
-            name for name in available if kind_of(name).on_cores and devices.runs_plans(name)
-        )
+        kinds = (kind for kind in KINDS.values() if kind.on_cores)
+        processors = (name for kind in kinds for name in devices.names_of(kind))
+        apart = frozenset(filter(devices.runs_plans, processors))
         return Policy(
             self.device,
-            available,
+            devices.NameableDevices(),
             chosen or (lambda node: None),
             self.soft,
             apart,

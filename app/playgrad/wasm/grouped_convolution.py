@@ -18,7 +18,7 @@ from playgrad.wasm.procedure import Local, Procedure
 from playgrad.wasm.scalars import scalar
 from playgrad.wasm.values import StackValue, integer
 from playgrad.wasm.vectors import VectorPlace, across
-from playgrad.wasm.windows import Pixel, WindowForm, pixels, windows
+from playgrad.wasm.windows import ImageWindow, Pixel, WindowForm, pixels, windows
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,8 @@ def filter_gradient(
 ) -> None:
     """Write the gradient by the filters."""
     clear(f, filters, form.filter_bytes)
-    _add_gradient(f, form, image, gradient, filters, (0, 0))
+    with windows(f, form.windows) as window:
+        _add_gradient(f, form, window, image, gradient, filters)
 
 
 def gradient_of_places(
@@ -138,33 +139,31 @@ def gradient_of_places(
     down, right = form.windows.dilations
     clear(f, filters, count * size)
     single = replace(form, windows=replace(form.windows, window=(1, 1)))
-    with f.count(integer(count)) as number:
+    with windows(f, form.windows) as window, f.count(integer(count)) as number:
         place = f.copy(first + number)
         row = scalar("i32.div_u", place, width)
         column = scalar("i32.rem_u", place, width)
-        moved = (f.copy(row * down), f.copy(column * right))
-        _add_gradient(f, single, image, gradient, f.copy(filters + number * size), moved)
+        top, left = f.copy(window.top + row * down), f.copy(window.left + column * right)
+        moved = replace(window, top=top, left=left)
+        _add_gradient(f, single, moved, image, gradient, f.copy(filters + number * size))
 
 
 def _add_gradient(
     f: Procedure,
     form: GroupedForm,
+    window: ImageWindow,
     image: Local,
     gradient: Local,
     filters: Local,
-    moved: tuple[Local | int, Local | int],
 ) -> None:
-    """Add the gradient by the filters, of windows that are moved down and to the right."""
-    with windows(f, form.windows) as window:
-        f.add(window.top, moved[0])
-        f.add(window.left, moved[1])
-        slopes = f.copy(gradient + window.number * form.result)
-        with pixels(f, form.windows, window) as pixel:
-            source, target = _taps(f, form, pixel, image, filters)
-            if form.is_depthwise:
-                _add_products(f, form.groups, target, slopes, source)
-            else:
-                _add_outer_products(f, form, source, slopes, target)
+    """Add what a window contributes to the gradient by the filters."""
+    slopes = f.copy(gradient + window.number * form.result)
+    with pixels(f, form.windows, window) as pixel:
+        source, target = _taps(f, form, pixel, image, filters)
+        if form.is_depthwise:
+            _add_products(f, form.groups, target, slopes, source)
+        else:
+            _add_outer_products(f, form, source, slopes, target)
 
 
 def _taps(

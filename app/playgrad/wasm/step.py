@@ -11,7 +11,7 @@ import numpy as np
 from playgrad.wasm.encoding import I32
 from playgrad.wasm.module import Module
 from playgrad.wasm.procedure import Local, Procedure
-from playgrad.wasm.threads import ARGUMENTS, MOST_CHUNKS, ChunkCode, ThreadProcedures
+from playgrad.wasm.threads import ALONE, ARGUMENTS, MOST_CHUNKS, ChunkCode, ThreadProcedures
 from playgrad.wasm.values import StackValue, integer
 
 T = TypeVar("T")
@@ -169,6 +169,11 @@ class StepCode:
             return 1
         wanted = max(CHUNKS * self.threads, int(seconds / LONGEST))
         return max(1, min(units, wanted, int(seconds / SHORTEST), MOST_CHUNKS))
+
+    @property
+    def is_alone(self) -> StackValue:
+        """Whether no other thread helps in this run."""
+        return self.f.copy(self._table.load(I32, 4 * CONTROL)).load(I32, ALONE)
 
     def split(
         self,

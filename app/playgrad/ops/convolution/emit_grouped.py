@@ -63,12 +63,16 @@ class _SharedPlaces:
     ) -> PartChunks | None:
         """Return how to cut a gradient by filters; None to leave it whole."""
         height, width, channels, results = outputs[0].static_shape
+        if results == attrs["groups"]:  # a thread would read more than it computes
+            return None
         seconds = 4e-10 * inputs[1].size * height * width * channels
-        chunks = step.chunks(seconds, height * width)
+        # One for each thread: each reads the image and the slopes as a whole.
+        chunks = min(step.chunks(seconds, height * width), step.threads)
         if chunks == 1:
             return None
         size = chunk_size(height * width, chunks)
-        return PartChunks(height * width, size, (0, 0, 4 * channels * results))
+        steps = (0, 0, 4 * channels * results)
+        return PartChunks(height * width, size, steps, repeats=True)
 
 
 @static_kernel("conv2d_filter_gradient", only_if=_has_groups, fallback=True, shared=_SharedPlaces())

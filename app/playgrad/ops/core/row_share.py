@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import prod
 from typing import Any, Protocol
 
@@ -31,11 +31,14 @@ class Chunks(ABC):
         total: how many rows, or other parts that stay whole, there are.
         size: how many a chunk has; the last one has the rest.
         steps: the bytes from one to the next of each operand; 0 for operands that all need.
+        repeats: whether all chunks together do more than the whole, which a thread that is alone
+            does then.
     """
 
     total: int
     size: int
     steps: tuple[int, ...]
+    repeats: bool = field(default=False, kw_only=True)
 
     @property
     def count(self) -> int:

@@ -79,12 +79,15 @@ def static_kernel(
             places = [operand.address for operand in (*inputs, *outputs)]
             kernels = _Kernels(step, write, widens, node.attrs)
             chunks = shared and shared.chunks(step, form.inputs, form.outputs, node.attrs)
-            if chunks:
+            if not chunks:
+                kernels.whole(form, places)
+            elif chunks.repeats:
+                with step.f.when(step.is_alone):
+                    kernels.whole(form, places)
+                with step.f.otherwise():
+                    kernels.split(form, chunks, places)
+            else:
                 kernels.split(form, chunks, places)
-                return
-            kernel = kernels.of(form, node.attrs)
-            scratch = step.scratch(kernel.scratch)
-            step.f.call(kernel.procedure, *places, scratch, step.failure, integer(0))
 
         emitter(
             *operations,
@@ -133,6 +136,12 @@ class _Kernels:
             form, lambda m: _written(step, m, self.write, form, self.widens, attrs)
         )
         return kernel
+
+    def whole(self, form: _Form, places: Sequence[StackValue]) -> None:
+        """Have the thread that runs the step do a kernel."""
+        step, kernel = self.step, self.of(form, self.attrs)
+        scratch = step.scratch(kernel.scratch)
+        step.f.call(kernel.procedure, *places, scratch, step.failure, integer(0))
 
     def split(self, form: _Form, chunks: Chunks, places: Sequence[StackValue]) -> None:
         """Have threads share a kernel."""

@@ -50,7 +50,6 @@ class SharedTargets:
         chunks = step.chunks(seconds, most)
         if chunks == 1:
             return None
-        steps = [0 for _ in inputs]
-        return PartChunks(
-            rows, chunk_size(rows, chunks), (*steps, width * np.dtype(y.dtype).itemsize)
-        )
+        steps = (*(0 for _ in inputs), width * np.dtype(y.dtype).itemsize)
+        repeats = not attrs.get("sorted")
+        return PartChunks(rows, chunk_size(rows, chunks), steps, repeats=repeats)

@@ -65,9 +65,9 @@ def _lower(request: KernelRequest, logarithm: bool) -> Lowering:
         if invocations is not None:
             return Lowering((_in_registers(request, rows, classes, invocations, logarithm),))
     groups = grid(rows, 1, request.target.limits)
-    constants |= {"INVOCATIONS": INVOCATIONS, "ITEMS": rows, "GRID_X": groups[0]}
     by_subgroups = request.target.tuning.reduction == SUBGROUPS
-    code = render("softmax_shared.wgsl", **constants, **softmax_parts(by_subgroups))
+    constants |= {"ITEMS": rows, "GRID_X": groups[0], **softmax_parts(by_subgroups, INVOCATIONS)}
+    code = render("softmax_shared.wgsl", **constants)
     shared = (Loop(-(-classes // INVOCATIONS)),) * _PASSES
     trees = (Loop(INVOCATIONS if by_subgroups else INVOCATIONS.bit_length()),) * 2
     family = "softmax_subgroups" if by_subgroups else "softmax_shared"

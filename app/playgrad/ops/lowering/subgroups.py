@@ -41,20 +41,17 @@ def subgroup_parts(kind: str, number: str) -> dict[str, str]:
     }
 
 
-def softmax_parts(by_subgroups: bool) -> dict[str, str]:
+def softmax_parts(by_subgroups: bool, invocations: int) -> dict[str, str]:
     """Return the constants of `softmax_shared.wgsl` that say how parts of a row are joined."""
     if not by_subgroups:
-        return {
-            "shared": "var<workgroup> parts: array<f32, INVOCATIONS>;",
-            "parts": render("common/softmax_trees.wgsl").rstrip(),
-            "builtins": "",
-            "lane": "",
-        }
+        parts = render("common/largest_part.wgsl", INVOCATIONS=invocations)
+        return {"parts": parts.rstrip(), "builtins": "", "lane": ""}
     builtins = ("subgroup_invocation_id) lane", "subgroup_size) lanes")
+    parts = render(
+        "common/softmax_subgroups.wgsl", INVOCATIONS=invocations, KEY_OF_NAN="0xffffffffu"
+    )
     return {
-        "shared": "var<workgroup> keys: array<u32, INVOCATIONS>;\n"
-        "var<workgroup> sums: array<f32, INVOCATIONS>;",
-        "parts": render("common/softmax_subgroups.wgsl", KEY_OF_NAN="0xffffffffu").rstrip(),
+        "parts": parts.rstrip(),
         "builtins": "".join(f"\n  @builtin({each}: u32," for each in builtins),
         "lane": ", lane, lanes",
     }

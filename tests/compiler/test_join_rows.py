@@ -159,6 +159,34 @@ def test_what_is_left_alone() -> None:
     assert not joined(lambda x: large(nn.LayerNormalization()(x)), (2, 300))
 
 
+def test_a_matrix_with_as_many_rows_as_the_data_is_computed_before() -> None:
+    def adapted(x: pg.Tensor) -> pg.Tensor:
+        """As in LoRA (Hu and others, 2021)."""
+        down, up = (pg.Variable(np.ones(shape, np.float32)) for shape in ((8, 2), (2, 8)))
+        whole = pg.Variable(np.ones((8, 8), np.float32))
+        return pg.matmul(nn.LayerNormalization()(x), whole + pg.matmul(down, up))
+
+    def squared(x: pg.Tensor) -> pg.Tensor:
+        h = nn.LayerNormalization()(x)
+        return pg.matmul(h, pg.tanh(h))
+
+    def attention(x: pg.Tensor) -> pg.Tensor:
+        h = nn.LayerNormalization()(x)
+        return pg.matmul(pg.softmax(pg.matmul(nn.Dense(8)(h), h, transpose_b=True)), h)
+
+    for build in (adapted, squared, attention):
+        joined(build, (8, 8))
+
+
+def test_a_region_binds_no_more_buffers_than_the_adapter_has() -> None:
+    """Tensors that lie far apart in a buffer are bound one by one."""
+    assert len(joined(block())) > 0
+    near = Limits(max_storage_buffer_binding_size=1 << 12)
+    for node in joined(block(), target=replace(HARD, limits=near)):
+        bound = len(node.inputs) + len(node.outputs)
+        assert bound <= near.max_storage_buffers_per_shader_stage
+
+
 def test_many_kernels_of_a_kind_stay_shared(monkeypatch: pytest.MonkeyPatch) -> None:
     def build(x: pg.Tensor) -> pg.Tensor:
         return block()(block()(x))

@@ -55,6 +55,12 @@ def is_row_node(node: Node) -> bool:
     )
 
 
+def matrix_of(node: Node) -> Tensor | None:
+    """Return the matrix by which a product of rows multiplies; None for other operations."""
+    op, inputs, _ = _structured(node)
+    return inputs[1] if op == "matmul" else None
+
+
 def rows_of_result(node: Node) -> int:
     """Return the rows of the results of ``node``."""
     shape = node.outputs[0].spec.static_shape

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from playgrad.compiler.joined_rows import JoinedRows, is_row_node, rows_of_result
+from playgrad.compiler.joined_rows import JoinedRows, is_row_node, matrix_of, rows_of_result
 from playgrad.compiler.program import Program
-from playgrad.devices.kinds import HOST
+from playgrad.devices.kinds import GPU, HOST
 from playgrad.devices.target import Target
 from playgrad.graph.tensor import Node, Tensor
 from playgrad.ops.recurrent.recurrence_kernel import MOST_ROWS, WORKGROUPS, rows_size
@@ -75,6 +75,8 @@ class _Finder:
         for node in order:
             for tensor in dict.fromkeys(node.inputs):
                 self.readers.setdefault(tensor, []).append(node)
+        results = [tensor for node in order for tensor in node.outputs if None not in tensor.shape]
+        self.bytes = sum(GPU.bytes_of(tensor.spec) for tensor in results)
         self.region_of: dict[Node, RowRegion] = {}
         self.reach: dict[Node, frozenset[RowRegion]] = {}
 
@@ -130,9 +132,10 @@ class _Finder:
         earlier.merged = later
 
     def _before(self, nodes: Sequence[Node]) -> set[RowRegion]:
-        """Return the regions that ``nodes`` need by way of other nodes."""
+        """Return the regions that ``nodes`` need by way of other nodes, or as whole matrices."""
         inside = set(nodes)
         outside = {each for node in nodes for each in node.predecessors if each not in inside}
+        outside |= {b.node for node in nodes if (b := matrix_of(node)) is not None}
         return {region.current for each in outside for region in self.reach.get(each, ())}
 
     def _fits(self, nodes: Sequence[Node]) -> bool:
@@ -143,8 +146,14 @@ class _Finder:
         while together > 1 and together * WORKGROUPS > rows.rows:
             together //= 2
         rounds = -(-rows.rows // (together * PROCESSORS))
+        # A buffer is bound once for all its tensors, but only a part of it that is not too long.
+        tensors = len(rows.inputs) + len(rows.kept)
         return (
-            len(rows.recurrence.body) <= MOST_INSTRUCTIONS
+            (
+                tensors <= limits.max_storage_buffers_per_shader_stage
+                or self.bytes <= limits.max_storage_buffer_binding_size
+            )
+            and len(rows.recurrence.body) <= MOST_INSTRUCTIONS
             and rows.weights * rounds <= MOST_WEIGHTS
             and rows_size(rows.recurrence, together) <= limits.max_compute_workgroup_storage_size
             and limits.max_compute_invocations_per_workgroup >= WIDE

@@ -81,9 +81,9 @@ def test_a_training_is_numpys(case: str) -> None:
 
 
 def test_beside_the_kernels_of_hardware(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where it is the default: with other tiles, and kernels merged to others."""
+    """With other tiles, and kernels merged to others."""
     device = registry.gpu(0)
-    hard = replace(device.target, is_software=False, measured=HARDWARE)
+    hard = replace(device.target, is_software=False, measured=replace(HARDWARE, rows=JOINED))
     monkeypatch.setattr(device, "target", hard)
     agree("blocks of a transformer")
 

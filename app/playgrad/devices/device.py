@@ -83,13 +83,13 @@ class Device:
         """The name of the device's adapter."""
         return self.host.info.name
 
-    def guarded(self) -> Guard:
+    def guarded(self) -> GuardedCalls:
         """Enclose calls of the host: refuse them once the device is lost, and note its loss.
 
         Raises:
             DeviceLostError: the device was lost before or within the block.
         """
-        return Guard(self)
+        return GuardedCalls(self)
 
     def note(self, error: DeviceLostError) -> None:
         """Keep the reason of a loss, which may be reported by other code than meets it first."""
@@ -169,7 +169,7 @@ class Device:
         self.release(lambda: self.host.destroy_buffer(buffer))
 
 
-class Guard:
+class GuardedCalls:
     """The context manager of `Device.guarded`, without a generator: each step enters it twice."""
 
     __slots__ = ("_device",)

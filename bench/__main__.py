@@ -152,7 +152,7 @@ def _measure(run: Any, pairs: Iterable[tuple[str, str]], options: argparse.Names
             if repeat and (not row.good or time.monotonic() > end):
                 continue  # it failed the first time, or the time is up
             budget = 0.2 if options.quick else options.budget
-            settings = {"budget": budget, "least": 2, "most": 5 if options.quick else 200}
+            settings = {"budget": budget, "least": 2, "most": 5 if options.quick else options.most}
             settings["first"] = FIRST if repeat == 0 else 1
             if row.peer in WITHOUT_SEQUENCES and row.workload in LACKING:
                 outcome = {"error": LACKING[row.workload]}
@@ -184,6 +184,7 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="one repeat of few steps")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--budget", type=float, default=1.0, help="seconds per measurement")
+    parser.add_argument("--most", type=int, default=200, help="steps per measurement")
     parser.add_argument(
         "--minutes",
         type=float,

@@ -271,7 +271,7 @@ def test_calls_to_a_device_worker_have_the_arguments_in_the_list(page: Page) -> 
 
         def post(self, call: str, device: int, text: str, *data: Any) -> SimpleNamespace:
             self.call(call, device, json.loads(text), *data)
-            return SimpleNamespace(taken=lambda: ("2 0.5 10 11 12", b""))
+            return SimpleNamespace(result=lambda: ("2 0.5 10 11 12", b""))
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(gpus, "connection_to", lambda device: Connection())

@@ -10,12 +10,7 @@ from typing import Any
 import playgrad_host  # type: ignore[import-not-found]
 
 from playgrad.devices._browser.page import obey_interrupt
-from playgrad.devices._browser.workers import (
-    PendingAnswer,
-    WorkerConnection,
-    answered_error,
-    connection_to,
-)
+from playgrad.devices._browser.workers import WorkerConnection, connection_to, outcome_of
 from playgrad.devices.base import (
     BufferKey,
     ExecuteResult,
@@ -27,7 +22,7 @@ from playgrad.devices.base import (
     check_plan,
 )
 from playgrad.devices.data_cache import KeptData
-from playgrad.devices.pending import Result
+from playgrad.devices.pending import Result, Then
 from playgrad.devices.target import AdapterInfo, Limits
 
 
@@ -128,7 +123,8 @@ class BrowserHost(Host):
         targets = tuple((key, offset) for key, offset, _ in writes)
         text = _execute_text(program, segment, steps, targets, tuple(reads))
         contents = [content for _, _, content in writes]
-        return Executing(self._connection.post("execute", self._device, text, *contents), reads)
+        answer = self._connection.post("execute", self._device, text, *contents)
+        return Then(answer, lambda answer: _execute_result(answer, reads))
 
     def execute(self, execution: Execution) -> ExecuteResult:
         result = super().execute(execution)
@@ -160,26 +156,12 @@ def _execute_text(
     )
 
 
-class Executing:
-    """An `Execution` on its way in a device worker; its result is pending."""
-
-    def __init__(self, answer: PendingAnswer, reads: Sequence[Read]) -> None:
-        self._answer = answer
-        self._reads = reads
-
-    def done(self) -> bool:
-        return self._answer.done()
-
-    def wait(self) -> None:
-        self._answer.wait()
-
-    def result(self) -> ExecuteResult:
-        text, payload = self._answer.taken()
-        if text.startswith("{"):
-            raise answered_error(text)
-        steps, seconds, began, submitted, ended = map(float, text.split())
-        data = _split(payload, self._reads)
-        return ExecuteResult(int(steps), data, seconds, (began, submitted, ended))
+def _execute_result(answer: tuple[str, bytes], reads: Sequence[Read]) -> ExecuteResult:
+    text, payload = answer
+    if text.startswith("{"):
+        outcome_of(answer)  # raises the error
+    steps, seconds, began, submitted, ended = map(float, text.split())
+    return ExecuteResult(int(steps), _split(payload, reads), seconds, (began, submitted, ended))
 
 
 def _split(payload: bytes, reads: Sequence[Read]) -> list[bytes]:

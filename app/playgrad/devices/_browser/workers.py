@@ -11,7 +11,7 @@ from pyodide.ffi import JsException
 
 from playgrad.devices import pending
 from playgrad.devices._browser.page import obey_interrupt
-from playgrad.devices.pending import Outcome
+from playgrad.devices.pending import Outcome, Result, Then
 from playgrad.errors import DeviceError, error_from_json
 
 
@@ -39,11 +39,13 @@ class WorkerConnection:
         text, payload = playgrad_host.call_device(
             self.number, _timeout(), call, device, json.dumps(argument), *data
         )
-        return _value(text), b"" if payload is None else payload.to_bytes()
+        return outcome_of((text, _bytes_of(payload)))
 
-    def begin(self, call: str, device: int, argument: dict[str, Any], *data: Any) -> PendingAnswer:
+    def begin(
+        self, call: str, device: int, argument: dict[str, Any], *data: Any
+    ) -> Result[Outcome]:
         """Call the worker without waiting. The answer's `result` raises what `call` would."""
-        return self.post(call, device, json.dumps(argument), *data)
+        return Then(self.post(call, device, json.dumps(argument), *data), outcome_of)
 
     def post(self, call: str, device: int, text: str, *data: Any) -> PendingAnswer:
         """As `begin`, with the arguments as JSON."""
@@ -89,29 +91,26 @@ class PendingAnswer:
     def wait(self) -> None:
         self._connection.wait(self)
 
-    def taken(self) -> tuple[str, bytes]:
+    def result(self) -> tuple[str, bytes]:
         """Wait for the answer, and return its text and its bytes."""
         if self.frame is None:
             self.wait()
         text, payload = self.frame
-        return text, b"" if payload is None else payload.to_bytes()
-
-    def result(self) -> Outcome:
-        text, payload = self.taken()
-        return _value(text), payload
+        return text, _bytes_of(payload)
 
 
-def _value(text: str) -> Any:
-    """Return the value of an answer in JSON, or raise its error."""
-    answer = json.loads(text)
-    if "error" in answer:
-        raise error_from_json(answer["error"])
-    return answer["value"]
+def outcome_of(answer: tuple[str, bytes]) -> Outcome:
+    """Return the value of an answer in JSON and its bytes, or raise its error."""
+    text, payload = answer
+    record = json.loads(text)
+    if "error" in record:
+        raise error_from_json(record["error"])
+    return record["value"], payload
 
 
-def answered_error(text: str) -> BaseException:
-    """Return the error of an answer in JSON."""
-    return error_from_json(json.loads(text)["error"])
+def _bytes_of(payload: Any) -> bytes:
+    content: bytes = b"" if payload is None else payload.to_bytes()
+    return content
 
 
 def _timeout() -> float:
